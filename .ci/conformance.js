@@ -25,7 +25,7 @@ function suite(...words) {
 
 /** A separate workspace with its daemon: the URL of its /mcp, and its token. */
 async function startWorkspace() {
-  const { makeWorkspace } = await import('../dist/test/support/workspace.js');
+  const { makeWorkspace } = await import('../dist/test/support/workspaces/workspace.js');
   const ws = await makeWorkspace();
   try {
     const up = await ws.svc(['up']);

@@ -29,7 +29,7 @@ function shorten(ws) {
 
 /** Runs the work of a scene, and calls back when it is in the wanted state. */
 async function arrange({ tasks, requests }, work) {
-  const { makeWorkspace, SVC } = await import('../dist/test/support/workspace.js');
+  const { makeWorkspace, SVC } = await import('../dist/test/support/workspaces/workspace.js');
   const { until } = await import('../dist/test/support/wait.js');
   const ws = await makeWorkspace();
   shorten(ws);
@@ -58,7 +58,7 @@ async function arrange({ tasks, requests }, work) {
 }
 
 async function photograph(ws, svc, { columns, rows, steps }) {
-  const { openTerminal } = await import('../dist/test/support/terminal.js');
+  const { openTerminal } = await import('../dist/test/support/terminals/terminal.js');
   // Only the workspace's own variables: with a CI variable, for example, the dashboard would not draw.
   const own = Object.entries(ws.env).filter(([name]) => name.startsWith('SVC_'));
   const terminal = await openTerminal({

@@ -143,7 +143,7 @@ function writeGroup(group) {
 if (needsPrograms(files.map((file) => join(ROOT, file)))) await import('./bundle.js');
 
 // Most files need a repository, and copy one of these.
-const { makeFirstRepositories } = await import('../dist/test/support/git.js');
+const { makeFirstRepositories } = await import('../dist/test/support/workspaces/git.js');
 process.env.FIRST_REPOSITORIES = makeFirstRepositories();
 
 let summary;

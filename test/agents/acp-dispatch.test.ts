@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Step } from '../../fixtures/model/model.ts';
-import { missing } from '../support/agents.ts';
-import { openDesk } from '../support/matrix.ts';
+import { missing } from '../support/agents/agents.ts';
+import { openDesk } from '../support/agents/matrix.ts';
 import { until } from '../support/wait.ts';
 
 const shell = (call: string, command: string): Step => ({

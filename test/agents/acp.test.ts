@@ -17,9 +17,9 @@ import {
 } from '../../engine/index.ts';
 import { createAcpReader } from '../../engine/workers/agents/streams/acp.ts';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
-import { AGENTS_BIN, missing, opencodeEnvironment } from '../support/agents.ts';
+import { AGENTS_BIN, missing, opencodeEnvironment } from '../support/agents/agents.ts';
 import { settled, until } from '../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 const CHAIR: Caller = { seat: 'chair', actor: 'ada', via: 'tui', sessionId: null, project: null, env: {} };
 const KEY = 'no key at all';

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
-import { type McpServer, missing, runAgent } from '../support/agents.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { type McpServer, missing, runAgent } from '../support/agents/agents.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 /** Results are JSON in one agent and text in another, so ids are found by their format. */
 const ROUND: Script = {

@@ -7,9 +7,9 @@ import type { RouteModels } from '../../engine/core/models/index.ts';
 import type { HookEvent } from '../../engine/index.ts';
 import { type CommandLine, HOOK_EVENTS } from '../../engine/workers/agents/presets/hook-event.ts';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
-import { runPreset } from '../support/agent-run.ts';
-import { missing } from '../support/agents.ts';
-import { makeRepository } from '../support/git.ts';
+import { runPreset } from '../support/agents/agent-run.ts';
+import { missing } from '../support/agents/agents.ts';
+import { makeRepository } from '../support/workspaces/git.ts';
 
 const KEPT = 'kept through the compaction';
 const AFTER = 'said after the compaction';

@@ -10,12 +10,12 @@ import {
   type HookEvent,
 } from '../../engine/workers/agents/presets/hook-event.ts';
 import type { SeenRequest, Step } from '../../fixtures/model/model.ts';
-import { runPreset } from '../support/agent-run.ts';
-import { readCorpus } from '../support/corpus.ts';
-import { type Desk, openDesk, PROVIDER_KEY } from '../support/matrix.ts';
-import { REAL_AGENTS, skipped } from '../support/real-agents.ts';
+import { runPreset } from '../support/agents/agent-run.ts';
+import { type Desk, openDesk, PROVIDER_KEY } from '../support/agents/matrix.ts';
+import { REAL_AGENTS, skipped } from '../support/agents/real-agents.ts';
+import { readCorpus } from '../support/gateway/corpus.ts';
 import { until } from '../support/wait.ts';
-import { SVC } from '../support/workspace.ts';
+import { SVC } from '../support/workspaces/workspace.ts';
 
 const noise = readCorpus('noise').find(({ name }) => name === 'go-test-verbose');
 assert.ok(noise !== undefined);

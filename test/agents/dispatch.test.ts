@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Step } from '../../fixtures/model/model.ts';
-import { presetOf } from '../support/agent-run.ts';
-import { AGENTS_BIN } from '../support/agents.ts';
-import { assertArrived, type Desk, type DeskRun, openDesk } from '../support/matrix.ts';
-import { childrenOf } from '../support/processes.ts';
-import { COMMIT, REAL_AGENTS, report, skipped } from '../support/real-agents.ts';
+import { presetOf } from '../support/agents/agent-run.ts';
+import { AGENTS_BIN } from '../support/agents/agents.ts';
+import { assertArrived, type Desk, type DeskRun, openDesk } from '../support/agents/matrix.ts';
+import { COMMIT, REAL_AGENTS, report, skipped } from '../support/agents/real-agents.ts';
+import { childrenOf } from '../support/processes/processes.ts';
 import { until } from '../support/wait.ts';
 
 const HOSTILE = `--help "quotes" 'more' $(touch pwned) \`touch pwned\` \${HOME} \\n %s -- 日本 🎉\nsecond line\n\n- third`;

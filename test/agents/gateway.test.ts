@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Step } from '../../fixtures/model/model.ts';
-import { openDesk, PROVIDER_KEY } from '../support/matrix.ts';
-import { COMMIT, REAL_AGENTS, report, skipped } from '../support/real-agents.ts';
+import { openDesk, PROVIDER_KEY } from '../support/agents/matrix.ts';
+import { COMMIT, REAL_AGENTS, report, skipped } from '../support/agents/real-agents.ts';
 import { until } from '../support/wait.ts';
 
 const provide = (path: string) => (url: string) => ({

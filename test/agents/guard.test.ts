@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Step } from '../../fixtures/model/model.ts';
-import { openDesk } from '../support/matrix.ts';
-import { COMMIT, REAL_AGENTS, skipped } from '../support/real-agents.ts';
+import { openDesk } from '../support/agents/matrix.ts';
+import { COMMIT, REAL_AGENTS, skipped } from '../support/agents/real-agents.ts';
 
 const SUMS = `export function sumByDay(entries, zone) {
   const sums = new Map();

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { AGENTS_BIN, missing } from '../support/agents.ts';
-import { makeWorkspace } from '../support/workspace.ts';
+import { AGENTS_BIN, missing } from '../support/agents/agents.ts';
+import { makeWorkspace } from '../support/workspaces/workspace.ts';
 
 /**
  * Real agent programs, installed by .ci/agents.sh, run by a dispatch until they exit. No model is reachable, so they

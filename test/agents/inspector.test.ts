@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { isInstalled } from '../support/agents.ts';
-import { inspect, type Target } from '../support/inspector.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { isInstalled } from '../support/agents/agents.ts';
+import { inspect, type Target } from '../support/agents/inspector.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 interface Listed {
   tools: { name: string; description?: string; inputSchema: object }[];

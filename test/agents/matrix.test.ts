@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Step } from '../../fixtures/model/model.ts';
-import { type Desk, type DeskRun, openDesk } from '../support/matrix.ts';
-import { childrenOf } from '../support/processes.ts';
-import { COMMIT, REAL_AGENTS, type RealAgent, skipped } from '../support/real-agents.ts';
+import { type Desk, type DeskRun, openDesk } from '../support/agents/matrix.ts';
+import { COMMIT, REAL_AGENTS, type RealAgent, skipped } from '../support/agents/real-agents.ts';
+import { childrenOf } from '../support/processes/processes.ts';
 import { until } from '../support/wait.ts';
 
 interface Case {

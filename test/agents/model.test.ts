@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
-import { missing, runAgent } from '../support/agents.ts';
-import { makeRepository } from '../support/git.ts';
+import { missing, runAgent } from '../support/agents/agents.ts';
+import { makeRepository } from '../support/workspaces/git.ts';
 
-const MCP_CHILD = fileURLToPath(new URL('../support/mcp-child.js', import.meta.url));
-const TWO_FACES_CHILD = fileURLToPath(new URL('../support/two-faces-child.js', import.meta.url));
+const MCP_CHILD = fileURLToPath(new URL('../support/agents/mcp-child.js', import.meta.url));
+const TWO_FACES_CHILD = fileURLToPath(new URL('../support/agents/two-faces-child.js', import.meta.url));
 const TOOLS = ['task_add', 'task_run', 'ask_list', 'ask_answer', 'task_list', 'worktree_promote'];
 const PROMPT = 'Go -- "through" the $(whole) round,\nplease.';
 

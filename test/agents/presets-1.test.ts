@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { type Model, type Script, type Step, startModel } from '../../fixtures/model/model.ts';
-import { type BareRun, type BareWish, presetOf, runPreset } from '../support/agent-run.ts';
-import { missing } from '../support/agents.ts';
-import { makeRepository, type TestRepository } from '../support/git.ts';
-import { outcomeOf } from '../support/streams.ts';
+import { type BareRun, type BareWish, presetOf, runPreset } from '../support/agents/agent-run.ts';
+import { missing } from '../support/agents/agents.ts';
+import { outcomeOf } from '../support/agents/streams.ts';
+import { makeRepository, type TestRepository } from '../support/workspaces/git.ts';
 
 const COMMIT = 'git add -A && git commit -qm "Say hello"';
 const HOSTILE = `--help "quotes" 'more' $(touch pwned) \`touch pwned\` \${HOME} \\n %s -- 日本 🎉\nsecond line\n\n- third`;

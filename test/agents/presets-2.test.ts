@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
-import { type BareRun, type BareWish, runPreset } from '../support/agent-run.ts';
-import { missing } from '../support/agents.ts';
-import { makeRepository } from '../support/git.ts';
+import { type BareRun, type BareWish, runPreset } from '../support/agents/agent-run.ts';
+import { missing } from '../support/agents/agents.ts';
+import { makeRepository } from '../support/workspaces/git.ts';
 
 interface Agent {
   /** The agent's own tool for commands, and a call of it. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertArrived, type Desk, openDesk } from '../support/matrix.ts';
-import { REAL_AGENTS, skipped } from '../support/real-agents.ts';
+import { assertArrived, type Desk, openDesk } from '../support/agents/matrix.ts';
+import { REAL_AGENTS, skipped } from '../support/agents/real-agents.ts';
 import { until } from '../support/wait.ts';
 
 const CONTENT = 'The content of a file that nobody asked for.';

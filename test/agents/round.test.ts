@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
-import { AGENTS_BIN, missing, runAgent } from '../support/agents.ts';
-import { makeWorkspace, SVC } from '../support/workspace.ts';
+import { AGENTS_BIN, missing, runAgent } from '../support/agents/agents.ts';
+import { makeWorkspace, SVC } from '../support/workspaces/workspace.ts';
 
 const PLEASE = 'Have visitors greeted, please.';
 const TASK = 'Greet visitors by name.';

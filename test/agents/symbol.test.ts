@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { openDesk } from '../support/matrix.ts';
-import { COMMIT, REAL_AGENTS, skipped } from '../support/real-agents.ts';
+import { openDesk } from '../support/agents/matrix.ts';
+import { COMMIT, REAL_AGENTS, skipped } from '../support/agents/real-agents.ts';
 import { until } from '../support/wait.ts';
 
 const SUMS = `// Amounts.

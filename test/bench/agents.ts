@@ -4,9 +4,9 @@ import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type RunWish, withArguments } from '../../engine/workers/agents/presets/index.ts';
-import { commandOf, presetOf } from '../support/agent-run.ts';
-import { isInstalled } from '../support/agents.ts';
-import { type Desk, openDesk } from '../support/matrix.ts';
+import { commandOf, presetOf } from '../support/agents/agent-run.ts';
+import { isInstalled } from '../support/agents/agents.ts';
+import { type Desk, openDesk } from '../support/agents/matrix.ts';
 import { type Figure, figure, median } from './figure.ts';
 
 const ROUNDS = 5;

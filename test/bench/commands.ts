@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeWorkspace, SVC } from '../support/workspace.ts';
+import { makeWorkspace, SVC } from '../support/workspaces/workspace.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
 
 const ROUNDS = 20;

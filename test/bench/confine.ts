@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { claude } from '../../engine/workers/agents/presets/claude.ts';
 import { checkConfinement, createConfinement } from '../../engine/workers/runner/confine/index.ts';
-import { makeRepository } from '../support/git.ts';
-import { SVC } from '../support/workspace.ts';
+import { makeRepository } from '../support/workspaces/git.ts';
+import { SVC } from '../support/workspaces/workspace.ts';
 import { type Figure, figure, median } from './figure.ts';
 
 const RUNS = 40;

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { crush } from '../../engine/knowledge/context/crush/index.ts';
-import { type CorpusFile, readCorpus } from '../support/corpus.ts';
-import { temporaryFolder } from '../support/git.ts';
+import { type CorpusFile, readCorpus } from '../support/gateway/corpus.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
 
 const RUNS = 40;

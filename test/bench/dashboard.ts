@@ -1,9 +1,9 @@
 import { existsSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { EngineClient } from '../../engine/index.ts';
-import { temporaryFolder } from '../support/git.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, SVC } from '../support/workspace.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
+import { makeWorkspace, SVC } from '../support/workspaces/workspace.ts';
 import { type Figure, figure, median } from './figure.ts';
 import { PEERS, type Peer } from './peers.ts';
 import { openPty, type PtyOptions } from './pty.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { awaitEvent } from '../support/events.ts';
-import { makeWorkspace } from '../support/workspace.ts';
+import { awaitEvent } from '../support/workspaces/events.ts';
+import { makeWorkspace } from '../support/workspaces/workspace.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
 
 const ROUNDS = 20;

@@ -1,7 +1,7 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { GRAPH_THREAD_LIMITS } from '../../engine/knowledge/symbols/index.ts';
 import { createIndexer } from '../../engine/knowledge/symbols/index-files/indexer.ts';
-import { openTestGit } from '../support/git.ts';
+import { openTestGit } from '../support/workspaces/git.ts';
 
 // Indexes a tree in a separate process, so that its memory can be measured, and in a thread like the engine's.
 if (isMainThread) {

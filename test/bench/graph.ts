@@ -14,7 +14,7 @@ import { createIndexer, type FileIndexer } from '../../engine/knowledge/symbols/
 import { answerQuestion, type GraphQuestion } from '../../engine/knowledge/symbols/query/answer.ts';
 import { isTestPath } from '../../engine/knowledge/symbols/query/find.ts';
 import { SYMBOL_COLUMNS, toEdge, toSymbol } from '../../engine/knowledge/symbols/store/rows.ts';
-import { gitEnvironment, openTestGit, temporaryFolder } from '../support/git.ts';
+import { gitEnvironment, openTestGit, temporaryFolder } from '../support/workspaces/git.ts';
 import { askCodegraph } from './codegraph-peer.ts';
 import { type Figure, figure, percentile } from './figure.ts';
 import { measureCases } from './graph-cases.ts';

@@ -6,7 +6,13 @@ import { takeFingerprints } from '../../engine/knowledge/guard/copies/fingerprin
 import { createHashIndex } from '../../engine/knowledge/guard/copies/hash-index.ts';
 import { chooseSamplings, fillCopySettings } from '../../engine/knowledge/guard/copies/settings.ts';
 import type { SourceLanguage } from '../../engine/knowledge/sources/index.ts';
-import { createDice, mutateLayout, mutateLines, mutateNames, takeFunction } from '../support/mutants.ts';
+import {
+  createDice,
+  mutateLayout,
+  mutateLines,
+  mutateNames,
+  takeFunction,
+} from '../support/gateway/mutants.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
 import { type Corpus, type CorpusCode, readCorpora } from './guard-corpus.ts';
 

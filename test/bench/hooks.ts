@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { takePart } from '../support/seats.ts';
-import { makeWorkspace, SVC } from '../support/workspace.ts';
+import { takePart } from '../support/workspaces/seats.ts';
+import { makeWorkspace, SVC } from '../support/workspaces/workspace.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
 
 const ROUNDS = 60;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../engine/core/base/clock.ts';
-import { logMachineIn, setUpServer, startTestServer } from '../support/linked-server.ts';
+import { logMachineIn, setUpServer, startTestServer } from '../support/server/linked-server.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 import { residentMb } from './commands.ts';
 import { type Figure, figure, median } from './figure.ts';
 

@@ -4,7 +4,7 @@ import { systemClock } from '../../engine/core/base/clock.ts';
 import { createRecall } from '../../engine/knowledge/memory/recall.ts';
 import { createMemoryStore } from '../../engine/knowledge/memory/store.ts';
 import { createEventLog, openStorage, type Storage } from '../../engine/storage/index.ts';
-import { temporaryFolder } from '../support/git.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
 import { type Figure, figure, percentile } from './figure.ts';
 import { makeUnrelated } from './unrelated-memories.ts';
 

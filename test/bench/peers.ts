@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { gitEnvironment } from '../support/git.ts';
+import { gitEnvironment } from '../support/workspaces/git.ts';
 import type { TerminalProgram } from './terminal.ts';
 
 type Drawn = Pick<TerminalProgram, 'command' | 'env' | 'ready' | 'keys'>;

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { quoteForShell } from '../../engine/index.ts';
-import { childrenOf, processesOfSession, sessionEnded } from '../support/processes.ts';
-import { type Program, programEnvironment } from '../support/terminal.ts';
+import { childrenOf, processesOfSession, sessionEnded } from '../support/processes/processes.ts';
+import { type Program, programEnvironment } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
 
 /** Longest wait for an expected output, ms. */

@@ -9,8 +9,8 @@ import { systemClock } from '../../engine/core/base/clock.ts';
 import { isLoopback } from '../../engine/core/base/values/address.ts';
 import { createReceiver } from '../../engine/receiver/index.ts';
 import { CONFIG, lookup, SECRET, svcHeaders } from '../engine/receiver/rig.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { openSpine } from '../support/spine.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
+import { openSpine } from '../support/workspaces/spine.ts';
 
 /** Options and results of the load generator. */
 export interface Load {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 import { type Figure, figure, percentile } from './figure.ts';
 
 /** A twentieth of a busy year: 100,000 tasks with 20 events each, and a folder with a log for each run. */

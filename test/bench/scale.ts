@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectToEngine } from '../../engine/index.ts';
-import { awaitEvent } from '../support/events.ts';
-import { AGENT, makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { awaitEvent } from '../support/workspaces/events.ts';
+import { AGENT, makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 import { type Figure, figure } from './figure.ts';
 
 const TASKS = 50;

@@ -10,7 +10,7 @@ import { Hono } from 'hono';
 import { openOutputLog } from '../../engine/core/base/log.ts';
 import { LONGEST_POLL_S } from '../../engine/core/link-protocol/messages.ts';
 import { hashToken } from '../../engine/linked-server/secrets.ts';
-import { temporaryFolder } from '../support/git.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
 import { fillServer, openFilledServer } from './server-rows.ts';
 
 /** Message of the bench's server once it listens. */

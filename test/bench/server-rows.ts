@@ -2,7 +2,7 @@ import type { Log } from '../../engine/core/base/log.ts';
 import type { PendingDecision } from '../../engine/core/link-protocol/messages.ts';
 import { type RunningServer, readServerSettings, startServer } from '../../engine/linked-server/index.ts';
 import { hashToken } from '../../engine/linked-server/secrets.ts';
-import { makeTargetRow } from '../support/target-row.ts';
+import { makeTargetRow } from '../support/server/target-row.ts';
 
 /** Starts a server on a folder, within this process. */
 export const openFilledServer = (folder: string, env: NodeJS.ProcessEnv, log: Log): Promise<RunningServer> =>

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { getDaemonCommand } from '../../cli/self.ts';
 import { connectToEngine, type EngineClient, samples } from '../../engine/index.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, SECRET, type TestWorkspace } from '../support/workspace.ts';
+import { makeWorkspace, SECRET, type TestWorkspace } from '../support/workspaces/workspace.ts';
 import { type Figure, figure, median } from './figure.ts';
 
 /** Duration of the load; SVC_BENCH_MINUTES shortens it. */

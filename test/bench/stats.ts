@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { createStats } from '../../engine/board/stats/index.ts';
 import type { Db } from '../../engine/storage/index.ts';
 import { fakeClock } from '../support/clock.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { openSpine } from '../support/spine.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
+import { openSpine } from '../support/workspaces/spine.ts';
 import { type Figure, figure, median } from './figure.ts';
 
 const TASKS = 250_000;

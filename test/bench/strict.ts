@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { awaitEvent } from '../support/events.ts';
-import { makeStrict } from '../support/strict.ts';
+import { makeStrict } from '../support/agents/strict.ts';
+import { awaitEvent } from '../support/workspaces/events.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
 
 const ROUNDS = 8;

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { awaitEvent } from '../support/events.ts';
-import { httpClient, type McpClient, mcpClient, stdioClient } from '../support/mcp.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { httpClient, type McpClient, mcpClient, stdioClient } from '../support/agents/mcp.ts';
+import { awaitEvent } from '../support/workspaces/events.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 import { type Figure, figure, percentile } from './figure.ts';
 
 export const CHILD = fileURLToPath(new URL('./tools-child.js', import.meta.url));

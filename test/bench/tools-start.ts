@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { SVC } from '../support/workspace.ts';
+import { SVC } from '../support/workspaces/workspace.ts';
 import { type Figure, figure } from './figure.ts';
 import { CHILD, type Rig, spread } from './tools-rig.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { mcpEndpoint, stdioClient } from '../support/mcp.ts';
+import { mcpEndpoint, stdioClient } from '../support/agents/mcp.ts';
 import { until } from '../support/wait.ts';
 import { type Figure, figure } from './figure.ts';
 import { inTurns, makeRig, now, type Rig, spread, time, watchFile } from './tools-rig.ts';

@@ -1,7 +1,7 @@
 import type { Protocol, SseEvent } from '../../engine/gateway/protocol.ts';
 import { createTranslation } from '../../engine/gateway/translate/index.ts';
-import { createDice, randomRequest } from '../support/plain-exchange.ts';
-import { PAIRS, PLAIN_PROTOCOLS } from '../support/plain-protocols.ts';
+import { createDice, randomRequest } from '../support/gateway/plain-exchange.ts';
+import { PAIRS, PLAIN_PROTOCOLS } from '../support/gateway/plain-protocols.ts';
 import { type Figure, figure, median } from './figure.ts';
 
 const ROUNDS = 40;

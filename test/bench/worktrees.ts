@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { engineHere } from '../support/engine.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { engineHere } from '../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 import { type Figure, figure, percentile } from './figure.ts';
 
 const WORKTREES = 200;

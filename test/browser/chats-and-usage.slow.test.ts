@@ -4,8 +4,8 @@ import type { Browser, Page } from 'playwright-core';
 import { SLACK_APP, type Slack } from '../../fixtures/slack/slack.ts';
 import { startTelegram, type TelegramFixture } from '../../fixtures/telegram/telegram.ts';
 import { connectSlack, startChattySlack } from '../engine/linked-server/chats/slack/linked-rig.ts';
-import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support/chromium.ts';
-import { inspectPage, typeForm } from '../support/inspect-page.ts';
+import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support/server/chromium.ts';
+import { inspectPage, typeForm } from '../support/server/inspect-page.ts';
 import {
   type Browser as Caller,
   logMachineIn,
@@ -14,7 +14,7 @@ import {
   setUpServer,
   startTestServer,
   type TestServer,
-} from '../support/linked-server.ts';
+} from '../support/server/linked-server.ts';
 import { until } from '../support/wait.ts';
 
 const ANN = { id: 4201, first_name: 'Ann', username: 'ann_t' };

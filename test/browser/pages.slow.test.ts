@@ -6,14 +6,14 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { type Catcher, catcher } from '../engine/notify/rig.ts';
-import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support/chromium.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { inspectPage, typeForm } from '../support/inspect-page.ts';
-import { PASSWORD, startTestServer, type TestServer } from '../support/linked-server.ts';
-import { type LinkedWorkspace, linkWorkspace } from '../support/linked-workspace.ts';
-import { startLoginProgram } from '../support/login-program.ts';
-import { fillLists } from '../support/long-lists.ts';
+import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support/server/chromium.ts';
+import { inspectPage, typeForm } from '../support/server/inspect-page.ts';
+import { PASSWORD, startTestServer, type TestServer } from '../support/server/linked-server.ts';
+import { type LinkedWorkspace, linkWorkspace } from '../support/server/linked-workspace.ts';
+import { startLoginProgram } from '../support/server/login-program.ts';
+import { fillLists } from '../support/server/long-lists.ts';
 import { until } from '../support/wait.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
 
 describe('the pages of a linked server in a browser', withChromium, () => {
   let server: TestServer;

@@ -7,15 +7,15 @@ import { SLACK_APP, type Slack } from '../../fixtures/slack/slack.ts';
 import { startTelegram, type TelegramFixture } from '../../fixtures/telegram/telegram.ts';
 import { findMessage, hasButton, startChattySlack } from '../engine/linked-server/chats/slack/linked-rig.ts';
 import { type Catcher, catcher } from '../engine/notify/rig.ts';
-import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support/chromium.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { typeForm } from '../support/inspect-page.ts';
-import { PASSWORD } from '../support/linked-server.ts';
-import { startLoginProgram } from '../support/login-program.ts';
-import { startServerProgram } from '../support/server-program.ts';
+import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support/server/chromium.ts';
+import { typeForm } from '../support/server/inspect-page.ts';
+import { PASSWORD } from '../support/server/linked-server.ts';
+import { startLoginProgram } from '../support/server/login-program.ts';
+import { startServerProgram } from '../support/server/server-program.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace } from '../support/workspace.ts';
-import { openAutomation } from '../support/workspace-by-hand.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
+import { makeWorkspace } from '../support/workspaces/workspace.ts';
+import { openAutomation } from '../support/workspaces/workspace-by-hand.ts';
 
 // All steps of docs/team/server.md with the programs that people have: `svc server serve`, `svc login`, an engine,
 // and a phone.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CODES, catalogues, isErrorCode, toExitCode, toHttpStatus } from '../../engine/index.ts';
-import { runHere } from '../support/command-line.ts';
+import { runHere } from '../support/workspaces/command-line.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../support/git.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 const folders: string[] = [];

@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { temporaryFolder } from '../support/git.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../../.ci/picture.js', import.meta.url));
 const { svgOf } = (await import(pathToFileURL(SCRIPT).href)) as {

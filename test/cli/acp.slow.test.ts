@@ -21,9 +21,9 @@ import {
   type WireValue,
 } from '../../engine/index.ts';
 import { createAcpReader } from '../../engine/workers/agents/streams/acp.ts';
-import { childrenOf } from '../support/processes.ts';
+import { childrenOf } from '../support/processes/processes.ts';
 import { settled, until } from '../support/wait.ts';
-import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 const AGENT = fileURLToPath(new URL('../../fixtures/acp/agent.js', import.meta.url));
 const CHAIR: Caller = {

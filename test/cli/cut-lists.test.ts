@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { Ran } from '../support/command-line.ts';
-import { engineHere } from '../support/engine.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import type { Ran } from '../support/workspaces/command-line.ts';
+import { engineHere } from '../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 const ROWS = 130;
 

@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { temporaryFolder } from '../support/git.ts';
-import { makeWorkspace, SECRET, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
+import { makeWorkspace, SECRET, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 interface Check {
   check: string;

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { runGit, temporaryFolder } from '../support/git.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { runGit, temporaryFolder } from '../support/workspaces/git.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 describe('the environment of the engine', () => {
   let ws: TestWorkspace;

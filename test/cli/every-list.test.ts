@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { loadCommands } from '../../cli/catalogue.ts';
 import type { Command } from '../../cli/command.ts';
-import type { Ran } from '../support/command-line.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import type { Ran } from '../support/workspaces/command-line.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 /** Lists without pages, and why. */
 const WHOLE: Readonly<Record<string, string>> = {

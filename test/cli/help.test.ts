@@ -3,8 +3,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { findCommand, loadCommands } from '../../cli/catalogue.ts';
 import { parseArguments } from '../../cli/parse.ts';
-import { type Ran, runHere } from '../support/command-line.ts';
-import { temporaryFolder } from '../support/git.ts';
+import { type Ran, runHere } from '../support/workspaces/command-line.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
 
 /** Splits an example's line as a shell does, up to the part that only the shell uses. */
 function splitExample(line: string): string[] {

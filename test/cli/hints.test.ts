@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { asSvcError, type SvcError, type Task, type WireValue } from '../../engine/index.ts';
-import { bench } from '../support/dashboard.ts';
-import { httpClient, type McpClient, stdioClient } from '../support/mcp.ts';
-import { screenOf } from '../support/render.tsx';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { httpClient, type McpClient, stdioClient } from '../support/agents/mcp.ts';
+import { bench } from '../support/terminals/dashboard.ts';
+import { screenOf } from '../support/terminals/render.tsx';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 const BRACES = '{task.run t-1}.md';
 

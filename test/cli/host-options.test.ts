@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { HOST_OPTIONS } from '../../cli/host-options.ts';
-import { temporaryFolder } from '../support/git.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
 
 it('a program re-executes itself in the same process once, with the same arguments and the options of a host', async () => {
   const module = fileURLToPath(new URL('../../cli/host-options.js', import.meta.url));

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../support/wait.ts';
-import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 describe('an engine that does not answer', () => {
   let ws: TestWorkspace;

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EngineStatus, WireValue } from '../../engine/index.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 interface Sent {
   status: number;

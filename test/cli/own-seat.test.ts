@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type McpClient, stdioClient, type ToolApi } from '../support/mcp.ts';
-import { takePart } from '../support/seats.ts';
+import { type McpClient, stdioClient, type ToolApi } from '../support/agents/mcp.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { takePart } from '../support/workspaces/seats.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 describe('a seat over MCP', () => {
   let ws: TestWorkspace;

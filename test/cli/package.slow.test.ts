@@ -4,7 +4,7 @@ import { globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { gitEnvironment, temporaryFolder } from '../support/git.ts';
+import { gitEnvironment, temporaryFolder } from '../support/workspaces/git.ts';
 
 const project = fileURLToPath(new URL('../../../', import.meta.url));
 

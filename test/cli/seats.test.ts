@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { EngineClient } from '../../engine/index.ts';
-import { takePart } from '../support/seats.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { takePart } from '../support/workspaces/seats.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 /** A shell's output and exit code. */
 interface Said {

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 // A start costs as much as it loads. Each test guards a shortcut whose code is justified only while it works.
 
-const REPORTER = new URL('../support/report-loaded.js', import.meta.url).href;
+const REPORTER = new URL('../support/processes/report-loaded.js', import.meta.url).href;
 const PACKAGE = /(?:^|\/)node_modules\/(?:.*\/node_modules\/)?((?:@[^/]+\/)?[^/]+)\//;
 /** The build names each source in the file that contains it. */
 const SOURCE = /^\/\/ (\S+\.[cm]?[jt]sx?)$/gm;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Message, Task, WireValue } from '../../engine/index.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 describe('the arguments of a command line', () => {
   let ws: TestWorkspace;

@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { samples } from '../../engine/index.ts';
-import { runHere } from '../support/command-line.ts';
-import { act, answer, ask, confirm, findCursor, pressUntil } from '../support/dash.ts';
-import { gitEnvironment, makeRepository, type TestRepository } from '../support/git.ts';
-import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
-import { AGENT, SECRET, SVC } from '../support/workspace.ts';
+import { act, answer, ask, confirm, findCursor, pressUntil } from '../support/terminals/dash.ts';
+import { openTerminal, type Terminal, withTmux } from '../support/terminals/terminal.ts';
+import { runHere } from '../support/workspaces/command-line.ts';
+import { gitEnvironment, makeRepository, type TestRepository } from '../support/workspaces/git.ts';
+import { AGENT, SECRET, SVC } from '../support/workspaces/workspace.ts';
 import { createHands } from './hands.ts';
 
 // The operator's day: everything that a person with three agents does from clone to evening, in a real terminal, by

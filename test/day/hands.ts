@@ -1,5 +1,5 @@
-import { act, answer, confirm, findCursor, pressUntil } from '../support/dash.ts';
-import type { Terminal } from '../support/terminal.ts';
+import { act, answer, confirm, findCursor, pressUntil } from '../support/terminals/dash.ts';
+import type { Terminal } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
 
 /** A person's actions in the dashboard, step by step, by keys alone. */

@@ -5,8 +5,8 @@ import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readBlocks } from '../support/document.ts';
-import { openReader } from '../support/reader.ts';
-import { AGENT } from '../support/workspace.ts';
+import { openReader } from '../support/terminals/reader.ts';
+import { AGENT } from '../support/workspaces/workspace.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 const PAGES = [

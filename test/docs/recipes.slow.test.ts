@@ -8,19 +8,19 @@ import { parse } from 'yaml';
 import { systemClock } from '../../engine/core/base/clock.ts';
 import { askRunningServer } from '../../engine/linked-server/index.ts';
 import { comment, issueLabeled } from '../../fixtures/payloads/events.ts';
-import { startCodeHost } from '../support/code-host.ts';
 import { readBlocks } from '../support/document.ts';
-import { setUpServer, startTestServer } from '../support/linked-server.ts';
+import { setUpServer, startTestServer } from '../support/server/linked-server.ts';
 import {
   type HttpRequestNode,
   type Item,
   runCodeNode,
   runHttpNode,
   startWebhookNode,
-} from '../support/n8n.ts';
-import { openReader, type Reader } from '../support/reader.ts';
+} from '../support/server/n8n.ts';
+import { openReader, type Reader } from '../support/terminals/reader.ts';
 import { until } from '../support/wait.ts';
-import { AGENT } from '../support/workspace.ts';
+import { startCodeHost } from '../support/workspaces/code-host.ts';
+import { AGENT } from '../support/workspaces/workspace.ts';
 
 const BLOCKS = readBlocks('docs/automate/recipes.md');
 

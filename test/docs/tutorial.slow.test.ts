@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { startModel } from '../../fixtures/model/model.ts';
-import { AGENTS_BIN, missing } from '../support/agents.ts';
-import { confirm } from '../support/dash.ts';
+import { AGENTS_BIN, missing } from '../support/agents/agents.ts';
 import { type Block, readBlocks } from '../support/document.ts';
-import { makeRepository } from '../support/git.ts';
-import { openReader, type Reader } from '../support/reader.ts';
-import { hasTmux, openTerminal, withTmux } from '../support/terminal.ts';
+import { confirm } from '../support/terminals/dash.ts';
+import { openReader, type Reader } from '../support/terminals/reader.ts';
+import { hasTmux, openTerminal, withTmux } from '../support/terminals/terminal.ts';
+import { makeRepository } from '../support/workspaces/git.ts';
 
 const URL = 'https://github.com/pypa/sampleproject.git';
 

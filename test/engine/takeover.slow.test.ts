@@ -8,11 +8,16 @@ import Database from 'better-sqlite3';
 import { type Clock, systemClock } from '../../engine/core/base/clock.ts';
 import { hostEngine, openEngine } from '../../engine/index.ts';
 import { openStorage } from '../../engine/storage/index.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { isRunning } from '../support/processes.ts';
-import { listRecordings, type Restored, readRecording, restoreRecording } from '../support/recording.ts';
+import { isRunning } from '../support/processes/processes.ts';
 import { until } from '../support/wait.ts';
-import { SVC } from '../support/workspace.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
+import {
+  listRecordings,
+  type Restored,
+  readRecording,
+  restoreRecording,
+} from '../support/workspaces/recording.ts';
+import { SVC } from '../support/workspaces/workspace.ts';
 
 /** Fields that change with the clock, with failing deliveries, or at each read. */
 const MOVING = ['log_written_at', 'attempts', 'next_at', 'last_error', 'reasons'];

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { awaitEvent } from '../support/events.ts';
-import { report } from '../support/faults.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { report } from '../support/processes/faults.ts';
+import { awaitEvent } from '../support/workspaces/events.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 describe('svc.yaml changed while the engine runs', () => {
   let ws: TestWorkspace;

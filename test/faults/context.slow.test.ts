@@ -10,9 +10,9 @@ import Database from 'better-sqlite3';
 import { openForwarded } from '../../engine/gateway/live-zone/forwarded.ts';
 import { createForwardedReader } from '../../engine/gateway/live-zone/read.ts';
 import { storedTextsRig } from '../engine/knowledge/context/stored-texts-rig.ts';
-import { report } from '../support/faults.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { makeWorkspace } from '../support/workspace.ts';
+import { report } from '../support/processes/faults.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
+import { makeWorkspace } from '../support/workspaces/workspace.ts';
 
 const ROUNDS = Number(process.env.SVC_FAULT_ROUNDS ?? 3);
 const CLIENTS = 16;

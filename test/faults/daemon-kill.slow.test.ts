@@ -3,10 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { awaitEvent } from '../support/events.ts';
-import { report } from '../support/faults.ts';
+import { report } from '../support/processes/faults.ts';
 import { until } from '../support/wait.ts';
-import { isRunning, makeWorkspace, type Posted, type TestWorkspace } from '../support/workspace.ts';
+import { awaitEvent } from '../support/workspaces/events.ts';
+import {
+  isRunning,
+  makeWorkspace,
+  type Posted,
+  type TestWorkspace,
+} from '../support/workspaces/workspace.ts';
 
 /** Kills the daemon with SIGKILL at each step between POST and sealed ("Never lose work" and "One writer"). */
 describe('kill -9 of the daemon loses nothing that was acknowledged and runs nothing twice', () => {

@@ -13,9 +13,9 @@ import {
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { report } from '../support/faults.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { makeWorkspace, SVC } from '../support/workspace.ts';
+import { report } from '../support/processes/faults.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
+import { makeWorkspace, SVC } from '../support/workspaces/workspace.ts';
 
 describe('creating a data folder', async () => {
   const ws = await makeWorkspace();

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
-import { report } from '../support/faults.ts';
+import { report } from '../support/processes/faults.ts';
 import { until } from '../support/wait.ts';
-import { isRunning, makeWorkspace } from '../support/workspace.ts';
+import { isRunning, makeWorkspace } from '../support/workspaces/workspace.ts';
 
 it('an engine whose data folder is deleted creates nothing in it again, for any call', async (t) => {
   const workspace = await makeWorkspace();

@@ -4,13 +4,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { report } from '../support/faults.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { type LinkProxy, type Step, startLinkProxy } from '../support/link-proxy.ts';
-import { type Browser, logMachineIn, setUpServer } from '../support/linked-server.ts';
-import { type ServerProgram, startServerProgram } from '../support/server-program.ts';
+import { report } from '../support/processes/faults.ts';
+import { type LinkProxy, type Step, startLinkProxy } from '../support/server/link-proxy.ts';
+import { type Browser, logMachineIn, setUpServer } from '../support/server/linked-server.ts';
+import { type ServerProgram, startServerProgram } from '../support/server/server-program.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 type Victim = 'server' | 'engine';
 

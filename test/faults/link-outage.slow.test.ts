@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sql } from 'kysely';
 import { type Clock, systemClock } from '../../engine/core/base/clock.ts';
-import { report } from '../support/faults.ts';
-import { startLinkProxy } from '../support/link-proxy.ts';
-import { startTestServer, type TestServer } from '../support/linked-server.ts';
-import { type LinkedWorkspace, linkWorkspace } from '../support/linked-workspace.ts';
+import { report } from '../support/processes/faults.ts';
+import { startLinkProxy } from '../support/server/link-proxy.ts';
+import { startTestServer, type TestServer } from '../support/server/linked-server.ts';
+import { type LinkedWorkspace, linkWorkspace } from '../support/server/linked-workspace.ts';
 import { until } from '../support/wait.ts';
 
 const DAY = 86_400_000;

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../engine/core/base/clock.ts';
-import { report } from '../support/faults.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { startTestServer } from '../support/linked-server.ts';
-import { linkWorkspace } from '../support/linked-workspace.ts';
-import { findPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { startServerProgram } from '../support/server-program.ts';
+import { report } from '../support/processes/faults.ts';
+import { startTestServer } from '../support/server/linked-server.ts';
+import { linkWorkspace } from '../support/server/linked-workspace.ts';
+import { findPostgres, startPostgres, type TestPostgres } from '../support/server/postgres.ts';
+import { startServerProgram } from '../support/server/server-program.ts';
 import { until } from '../support/wait.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
 
 const bin = findPostgres();
 

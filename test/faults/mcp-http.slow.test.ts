@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { connect as connectSocket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { EngineClient } from '../../engine/index.ts';
-import { report } from '../support/faults.ts';
-import { httpClient, mcpEndpoint } from '../support/mcp.ts';
+import { httpClient, mcpEndpoint } from '../support/agents/mcp.ts';
+import { report } from '../support/processes/faults.ts';
 import { until } from '../support/wait.ts';
-import { isRunning, makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { isRunning, makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 const INITIALIZE = {
   jsonrpc: '2.0',

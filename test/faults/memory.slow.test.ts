@@ -4,8 +4,8 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { memoryRig } from '../engine/knowledge/memory/rig.ts';
-import { appears, readFilesBelow } from '../support/folder-files.ts';
-import { makeWorkspace } from '../support/workspace.ts';
+import { appears, readFilesBelow } from '../support/workspaces/folder-files.ts';
+import { makeWorkspace } from '../support/workspaces/workspace.ts';
 
 const FILES = 400;
 const ROUNDS = Number(process.env.SVC_FAULT_ROUNDS ?? 1);

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { memoryRig } from '../engine/knowledge/memory/rig.ts';
-import { report } from '../support/faults.ts';
+import { report } from '../support/processes/faults.ts';
 
 const FILES = 100_000;
 

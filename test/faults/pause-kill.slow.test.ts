@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EngineClient, Session, WireValue } from '../../engine/index.ts';
 import { claudeSays } from '../engine/dispatch/rig.ts';
-import { awaitEvent, type SeenEvent } from '../support/events.ts';
-import { report } from '../support/faults.ts';
-import { makeMortal } from '../support/mortal.ts';
+import { report } from '../support/processes/faults.ts';
+import { makeMortal } from '../support/processes/mortal.ts';
 import { until } from '../support/wait.ts';
-import { AGENT, makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { awaitEvent, type SeenEvent } from '../support/workspaces/events.ts';
+import { AGENT, makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 const DAY = 86_400_000;
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { awaitEvent } from '../support/events.ts';
-import { report } from '../support/faults.ts';
-import { type Racers, startRacers } from '../support/racers.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { report } from '../support/processes/faults.ts';
+import { type Racers, startRacers } from '../support/processes/racers.ts';
+import { awaitEvent } from '../support/workspaces/events.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 const RACERS = 20;
 

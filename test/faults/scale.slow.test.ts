@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { engineHere } from '../support/engine.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace } from '../support/workspace.ts';
+import { engineHere } from '../support/workspaces/engine.ts';
+import { makeWorkspace } from '../support/workspaces/workspace.ts';
 
 /** `npm run bench -- scale` sets SVC_SCALE_TASKS=50. */
 const TASKS = Number(process.env.SVC_SCALE_TASKS ?? 12);

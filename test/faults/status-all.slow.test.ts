@@ -3,7 +3,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 interface Row {
   workspace: string;

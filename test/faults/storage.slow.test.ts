@@ -7,10 +7,10 @@ import Database from 'better-sqlite3';
 import { systemClock } from '../../engine/core/base/clock.ts';
 import { asSvcError } from '../../engine/core/base/errors.ts';
 import { createEventLog, openStorage } from '../../engine/storage/index.ts';
-import { report } from '../support/faults.ts';
-import { temporaryFolder } from '../support/git.ts';
+import { report } from '../support/processes/faults.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 describe('the database during faults', () => {
   let ws: TestWorkspace;

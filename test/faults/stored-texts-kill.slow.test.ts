@@ -3,8 +3,8 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { hashBytes } from '../../engine/knowledge/context/text-files.ts';
-import { report } from '../support/faults.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { report } from '../support/processes/faults.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 /**
  * Preloaded into a daemon: kills the process with SIGKILL, once, just before or after the rename that puts a file in

@@ -3,10 +3,10 @@ import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Ask, WireValue } from '../../engine/index.ts';
-import { report } from '../support/faults.ts';
-import { impossible, logOf, makeStrict } from '../support/strict.ts';
+import { impossible, logOf, makeStrict } from '../support/agents/strict.ts';
+import { report } from '../support/processes/faults.ts';
 import { until } from '../support/wait.ts';
-import type { TestWorkspace } from '../support/workspace.ts';
+import type { TestWorkspace } from '../support/workspaces/workspace.ts';
 
 const ROUNDS = 5;
 

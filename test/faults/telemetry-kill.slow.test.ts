@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../engine/core/base/clock.ts';
 import { TELEMETRY_SCHEMA } from '../../engine/core/link-protocol/telemetry-day.ts';
-import { DAY, settableClock } from '../support/counted-workspace.ts';
-import { engineHere } from '../support/engine.ts';
-import { startLinkProxy } from '../support/link-proxy.ts';
-import { logMachineIn, setUpServer, startTestServer } from '../support/linked-server.ts';
+import { startLinkProxy } from '../support/server/link-proxy.ts';
+import { logMachineIn, setUpServer, startTestServer } from '../support/server/linked-server.ts';
 import { settled, until } from '../support/wait.ts';
-import { makeWorkspace } from '../support/workspace.ts';
+import { DAY, settableClock } from '../support/workspaces/counted-workspace.ts';
+import { engineHere } from '../support/workspaces/engine.ts';
+import { makeWorkspace } from '../support/workspaces/workspace.ts';
 
 test('an engine that is killed after the server has a day, and before it knows, sends it again: it counts once', async (t) => {
   const proxy = await startLinkProxy();

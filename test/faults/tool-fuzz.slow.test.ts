@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { MANIFEST } from '../../engine/core/api/manifest.ts';
 import type { Caller } from '../../engine/core/api/operation.ts';
-import { type EngineHere, engineHere } from '../support/engine.ts';
-import { report } from '../support/faults.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { report } from '../support/processes/faults.ts';
+import { type EngineHere, engineHere } from '../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 type Schema = { type?: string | string[]; properties?: Record<string, Schema>; enum?: string[] };
 interface Described {

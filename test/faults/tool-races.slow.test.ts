@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
-import { type McpClient, stdioClient } from '../support/mcp.ts';
+import { type McpClient, stdioClient } from '../support/agents/mcp.ts';
 import { until } from '../support/wait.ts';
-import { isRunning, makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { isRunning, makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 const SERVERS = 16;
 const ROUNDS = Number(process.env.SVC_RACE_ROUNDS ?? 12);

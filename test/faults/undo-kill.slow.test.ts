@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Session, Task, WireValue } from '../../engine/index.ts';
-import { report } from '../support/faults.ts';
-import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { report } from '../support/processes/faults.ts';
+import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 const ROUNDS = 8;
 /** A discard and an undo take some hundred milliseconds; the kills are spread over that time. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { report } from '../support/faults.ts';
+import { report } from '../support/processes/faults.ts';
 import { until } from '../support/wait.ts';
-import { isRunning, makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { isRunning, makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 interface Ended {
   task: {
@@ -124,7 +124,7 @@ describe('a worker that misbehaves', () => {
   test('a worker beyond the cap waits in order and runs when there is room', async () => {
     await ws.svc(['down', '--stop-workers']);
     const { spawn } = await import('node:child_process');
-    const { SVC } = await import('../support/workspace.ts');
+    const { SVC } = await import('../support/workspaces/workspace.ts');
     const daemon = spawn(process.execPath, [SVC, 'daemon', '--max-workers', '1'], {
       cwd: ws.root,
       env: ws.env,

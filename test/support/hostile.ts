@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, lchownSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
-import { temporaryFolder } from './git.ts';
-import { isRunning } from './processes.ts';
+import { isRunning } from './processes/processes.ts';
 import { until } from './wait.ts';
-import { SVC } from './workspace.ts';
+import { temporaryFolder } from './workspaces/git.ts';
+import { SVC } from './workspaces/workspace.ts';
 
 /** The untrusted parties, numbered as in docs/operate/security.md. */
 export const ATTACKERS = ['repository', 'text', 'worker', 'neighbour', 'page', 'same-user'] as const;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { answer, ask } from '../support/dash.ts';
-import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
+import { answer, ask } from '../support/terminals/dash.ts';
+import { openTerminal, type Terminal, withTmux } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 /** Creates two workspaces on one machine, the second one without a running engine, and the dashboard of both. */
 async function openAll(

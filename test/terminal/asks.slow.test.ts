@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { act, openDash } from '../support/dash.ts';
+import { act, openDash } from '../support/terminals/dash.ts';
 import { until } from '../support/wait.ts';
-import { SVC } from '../support/workspace.ts';
+import { SVC } from '../support/workspaces/workspace.ts';
 
 /** A worker that only asks the question in its prompt. */
 const askScript = (...options: string[]): string =>

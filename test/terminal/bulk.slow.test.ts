@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { answer, openDash } from '../support/dash.ts';
-import { withTmux } from '../support/terminal.ts';
+import { answer, openDash } from '../support/terminals/dash.ts';
+import { withTmux } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
 
 describe('many rows in a real terminal', withTmux, () => {

@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
+import { openTerminal, type Terminal, withTmux } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 interface Desk {
   ws: TestWorkspace;

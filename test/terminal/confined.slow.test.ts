@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readDaemonRecord } from '../../engine/index.ts';
-import { attempts, impossible, makeStrict, OVER_HTTP, said } from '../support/strict.ts';
-import { openTerminal, withTmux } from '../support/terminal.ts';
+import { attempts, impossible, makeStrict, OVER_HTTP, said } from '../support/agents/strict.ts';
+import { openTerminal, withTmux } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
-import { AGENT, SVC } from '../support/workspace.ts';
+import { AGENT, SVC } from '../support/workspaces/workspace.ts';
 
 const sayLine = (line: object): string => `#agent: say ${JSON.stringify(line)}`;
 

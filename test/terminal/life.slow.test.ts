@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { act, ask, openDash } from '../support/dash.ts';
-import { openTerminal, withTmux } from '../support/terminal.ts';
+import { act, ask, openDash } from '../support/terminals/dash.ts';
+import { openTerminal, withTmux } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
-import { isRunning, makeWorkspace, SVC } from '../support/workspace.ts';
+import { isRunning, makeWorkspace, SVC } from '../support/workspaces/workspace.ts';
 
 /** The state of a process as a letter: R, S, T (stopped) … */
 const readProcessState = (pid: number): string =>

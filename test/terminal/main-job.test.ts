@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ask, confirm, openDash } from '../support/dash.ts';
-import { withTmux } from '../support/terminal.ts';
+import { ask, confirm, openDash } from '../support/terminals/dash.ts';
+import { withTmux } from '../support/terminals/terminal.ts';
 
 const PROMPT = `Say hello in a file
 #agent: lines 60 5

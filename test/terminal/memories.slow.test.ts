@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { answer, ask, openDash } from '../support/dash.ts';
-import { withTmux } from '../support/terminal.ts';
+import { answer, ask, openDash } from '../support/terminals/dash.ts';
+import { withTmux } from '../support/terminals/terminal.ts';
 
 /** An editor that replaces some words by others, as a person does. */
 const EDITOR = `#!/bin/sh\nsed -i 's/two spaces/four spaces/' "$1"\n`;

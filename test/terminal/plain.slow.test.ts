@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { act, answer, openDash } from '../support/dash.ts';
-import { withTmux } from '../support/terminal.ts';
+import { act, answer, openDash } from '../support/terminals/dash.ts';
+import { withTmux } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 /** Runs `svc --plain` without a terminal, as for a log. svc without a command opens the dashboard. */
 async function openLog(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openDash } from '../support/dash.ts';
-import { withTmux } from '../support/terminal.ts';
+import { openDash } from '../support/terminals/dash.ts';
+import { withTmux } from '../support/terminals/terminal.ts';
 
 describe('git state on the screen', withTmux, () => {
   it('the screen asks git again when base or branch move, and merged or deleted work no longer waits', async (t) => {

@@ -1,9 +1,9 @@
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { act, ask, openDash } from '../support/dash.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { withTmux } from '../support/terminal.ts';
+import { act, ask, openDash } from '../support/terminals/dash.ts';
+import { withTmux } from '../support/terminals/terminal.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
 
 describe('a review at the keyboard', withTmux, () => {
   it('a person comments on a line, opens it in the editor, enters the worktree, and sends a follow-up', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { act, answer, ask, openDash } from '../support/dash.ts';
-import { withTmux } from '../support/terminal.ts';
+import { act, answer, ask, openDash } from '../support/terminals/dash.ts';
+import { withTmux } from '../support/terminals/terminal.ts';
 
 describe('accidental input does nothing', withTmux, () => {
   it('bursts and pastes never act; arrivals change counts only; a changed decision disarms', async (t) => {

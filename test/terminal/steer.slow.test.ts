@@ -2,10 +2,10 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { act, ask, openDash } from '../support/dash.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { withTmux } from '../support/terminal.ts';
+import { act, ask, openDash } from '../support/terminals/dash.ts';
+import { withTmux } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
 
 const ACP_AGENT = fileURLToPath(new URL('../../fixtures/acp/agent.js', import.meta.url));
 

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { openTerminal, withTmux } from '../support/terminal.ts';
+import { openTerminal, withTmux } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
-import { makeWorkspace, SVC } from '../support/workspace.ts';
+import { makeWorkspace, SVC } from '../support/workspaces/workspace.ts';
 
 describe('the title of a terminal', withTmux, () => {
   it('the title counts pending work while the dashboard is open, if wanted, and is restored for other programs', async (t) => {

@@ -3,9 +3,9 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { ConsentView } from '../../engine/index.ts';
-import { answer, openDash } from '../support/dash.ts';
-import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { answer, openDash } from '../support/terminals/dash.ts';
+import { openTerminal, type Terminal, withTmux } from '../support/terminals/terminal.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 // Matches at the end of the screen, because an earlier question may be above it.
 const QUESTION = /Use this on this machine\? \[y\/N\]\s*$/;

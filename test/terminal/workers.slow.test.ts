@@ -1,10 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { act, openDash } from '../support/dash.ts';
-import { temporaryFolder } from '../support/git.ts';
-import { withTmux } from '../support/terminal.ts';
-import { AGENT } from '../support/workspace.ts';
+import { act, openDash } from '../support/terminals/dash.ts';
+import { withTmux } from '../support/terminals/terminal.ts';
+import { temporaryFolder } from '../support/workspaces/git.ts';
+import { AGENT } from '../support/workspaces/workspace.ts';
 
 const sayLine = (content: object): string =>
   `#agent: say ${JSON.stringify({ type: 'assistant', message: { id: 'm-1', role: 'assistant', content: [content] } })}`;

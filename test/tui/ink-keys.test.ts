@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Key } from 'ink';
 import { createKeyCollector } from '../../tui/effects.ts';
 import { nameInkKeys } from '../../tui/ink-keys.ts';
-import { bench, taskRow } from '../support/dashboard.ts';
+import { bench, taskRow } from '../support/terminals/dashboard.ts';
 
 const NONE = {} as Key;
 

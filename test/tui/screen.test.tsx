@@ -21,8 +21,8 @@ import {
   taskRow,
   usageDay,
   usageSum,
-} from '../support/dashboard.ts';
-import { renderAt, screenOf } from '../support/render.tsx';
+} from '../support/terminals/dashboard.ts';
+import { renderAt, screenOf } from '../support/terminals/render.tsx';
 
 const SIZES = [
   [40, 10],

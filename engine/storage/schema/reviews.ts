@@ -1,8 +1,8 @@
 /** Evidence about the work of a session, and what has become of it. */
 export const reviewsSchema = `
 -- The newest row of a session is its evidence; head_commit is the end of its branch at that time. rerun_mark marks the
--- processes of a rerun in progress; rerun_head is the commit that was rerun; rerun_due says since when svc should rerun
--- it; rerun_problem says why it could not.
+-- processes of a rerun in progress; rerun_head is the commit that was rerun; rerun_due: the time since which a rerun by
+-- the engine is due; rerun_problem: why it was not possible.
 CREATE TABLE verification (
   id INTEGER PRIMARY KEY,
   session_id TEXT NOT NULL, task_id INTEGER,

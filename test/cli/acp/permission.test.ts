@@ -7,7 +7,7 @@ import { createPathCheck } from '../../../cli/acp/path-check.ts';
 import { createPermissions } from '../../../cli/acp/permission.ts';
 import { createTranscript } from '../../../cli/acp/transcript.ts';
 import { DEFAULT_PERMISSIONS } from '../../../engine/workers/agents/permissions.ts';
-import { temporaryFolder } from '../../support/git.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 const ONCE = { optionId: 'once', kind: 'allow_once', name: 'Allow' } as const;
 const ALWAYS = { optionId: 'always', kind: 'allow_always', name: 'Always' } as const;

@@ -7,8 +7,8 @@ import { findHookFile, writeHookLines } from '../../../cli/clients/hook-files.ts
 import { planHooks } from '../../../cli/clients/hook-install.ts';
 import { SHAPES } from '../../../cli/hooks/shapes.ts';
 import { PRESETS, type RunSetup, type RunWish } from '../../../engine/workers/agents/presets/index.ts';
-import { presetOf } from '../../support/agent-run.ts';
-import { temporaryFolder } from '../../support/git.ts';
+import { presetOf } from '../../support/agents/agent-run.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 test("removing the hooks leaves other people's hooks, and no empty file", async (t) => {
   const root = temporaryFolder();

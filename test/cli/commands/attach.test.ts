@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace } from '../../support/workspaces/workspace.ts';
 
 /** Prints what a run of gemini prints, however it receives the prompt; for a person it prints its arguments. */
 const GEMINI = `#!/bin/sh

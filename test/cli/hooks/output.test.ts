@@ -6,10 +6,10 @@ import { text as readAll } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { readOutput, replaceOutput } from '../../../cli/hooks/outputs.ts';
 import { type EngineHost, hostEngine } from '../../../engine/index.ts';
-import { type CorpusFile, readCorpus } from '../../support/corpus.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { type CorpusFile, readCorpus } from '../../support/gateway/corpus.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 /** Returns what an agent receives of a tool's output. */
 interface Heard {

@@ -5,8 +5,8 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type EngineHost, hostEngine } from '../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 interface Heard {
   code: number | null;

@@ -9,9 +9,9 @@ import Database from 'better-sqlite3';
 import { createFollowing } from '../../../cli/following.ts';
 import { createEngineLink, type StartCondition } from '../../../cli/link.ts';
 import { type EngineClient, SvcError } from '../../../engine/index.ts';
-import { stdioClient } from '../../support/mcp.ts';
+import { stdioClient } from '../../support/agents/mcp.ts';
 import { until } from '../../support/wait.ts';
-import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 interface Message {
   id?: number | string | null;

@@ -6,9 +6,9 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { CHAIR_TOOLS, MANIFEST } from '../../../engine/core/api/manifest.ts';
 import type { EngineClient } from '../../../engine/index.ts';
-import { httpClient, type McpClient, mcpEndpoint, stdioClient } from '../../support/mcp.ts';
+import { httpClient, type McpClient, mcpEndpoint, stdioClient } from '../../support/agents/mcp.ts';
 import { until } from '../../support/wait.ts';
-import { isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 /** A client of /mcp without any library: initialize, then tools/list. */
 const ASKS_FOR_TOOLS = `

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { describeNextStep, describeWait, formatSession } from '../../../cli/sessions/session-text.ts';
-import { sessionRow } from '../../support/dashboard.ts';
+import { sessionRow } from '../../support/terminals/dashboard.ts';
 
 const at = '2030-01-01T00:00:00.000Z';
 

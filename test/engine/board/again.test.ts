@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Caller } from '../../../engine/core/api/operation.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const CHAIR: Caller = {
   seat: 'chair',

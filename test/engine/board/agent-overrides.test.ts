@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Session, SvcError, Task, TaskPlan, WireValue } from '../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 type Plan = WireValue<TaskPlan>;
 

@@ -7,8 +7,8 @@ import type { SvcError } from '../../../engine/index.ts';
 import type { LoggedEvent } from '../../../engine/storage/index.ts';
 import type { SessionPeer } from '../../../engine/workers/sessions/peers.ts';
 import { type FakeClock, fakeClock } from '../../support/clock.ts';
-import { temporaryFolder } from '../../support/git.ts';
-import { openSpine, type Spine } from '../../support/spine.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
+import { openSpine, type Spine } from '../../support/workspaces/spine.ts';
 
 export const BY = { actor: 'ada', via: 'tool' };
 export const MINUTE = 60_000;

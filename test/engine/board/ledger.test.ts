@@ -5,8 +5,8 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { parseLedger } from '../../../engine/board/ledger/parse.ts';
 import type { Caller } from '../../../engine/core/api/operation.ts';
 import type { LoggedEvent, SvcError } from '../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 import { BY, type HoldingRig, holdingRig, refusal } from './holding.ts';
 
 describe('reading a ledger', () => {

@@ -5,9 +5,9 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import type { Caller, Operation } from '../../../engine/core/api/operation.ts';
 import { describeTool, isTool } from '../../../engine/core/api/tool.ts';
 import type { Lock, SvcError } from '../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 import { BY, type HoldingRig, holdingRig, refusal } from './holding.ts';
 
 describe('a lock', () => {

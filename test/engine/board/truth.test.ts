@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { EngineHere } from '../../support/engine.ts';
-import { temporaryFolder } from '../../support/git.ts';
-import { takePart } from '../../support/seats.ts';
-import { ended, openHere, started } from '../../support/strict.ts';
+import { ended, openHere, started } from '../../support/agents/strict.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import type { EngineHere } from '../../support/workspaces/engine.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
+import { takePart } from '../../support/workspaces/seats.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 describe('truthful answers of the board', () => {
   let ws: TestWorkspace;

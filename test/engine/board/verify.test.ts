@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Caller } from '../../../engine/core/api/operation.ts';
 import type { LoggedEvent, Session, SvcError, Verification, WireValue } from '../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
-import { AGENT, isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { AGENT, isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 type Shown = WireValue<Verification>;
 type Reported = { session: string; task: string | null; state: string; reasons: string[] };

@@ -4,8 +4,8 @@ import { it } from 'node:test';
 import { createWorkflow, type DispatchPort } from '../../../engine/board/workflow/index.ts';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { fakeClock } from '../../support/clock.ts';
-import { temporaryFolder } from '../../support/git.ts';
-import { fakeSettings, openSpine } from '../../support/spine.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
+import { fakeSettings, openSpine } from '../../support/workspaces/spine.ts';
 
 it('a task that was to start immediately waits for approval while the account has no capacity', async () => {
   const spine = openSpine(join(temporaryFolder(), 'svc.db'), fakeClock());

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Caller, CallOptions } from '../../../engine/core/api/operation.ts';
 import type { LoggedEvent } from '../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { awaitEvent } from '../../support/events.ts';
 import { settled, until } from '../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { awaitEvent } from '../../support/workspaces/events.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 interface Outcome {
   id: number;

@@ -6,9 +6,9 @@ import { join as joinPath } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import type { Message, WireValue } from '../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 import { dispatched, join } from './rig.ts';
 
 interface Got {

@@ -8,10 +8,10 @@ import type { Caller } from '../../../engine/core/api/operation.ts';
 import { createPeers } from '../../../engine/workers/sessions/peers.ts';
 import { createSeats } from '../../../engine/workers/sessions/seats/index.ts';
 import { fakeClock } from '../../support/clock.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { temporaryFolder } from '../../support/git.ts';
-import { openSpine } from '../../support/spine.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
+import { openSpine } from '../../support/workspaces/spine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 import { dispatched, type Inbox, join, type Sent, worker } from './rig.ts';
 
 describe('messages', () => {

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../engine/core/api/operation.ts';
 import type { NewSeat } from '../../../engine/workers/sessions/seats/index.ts';
-import type { EngineHere } from '../../support/engine.ts';
+import type { EngineHere } from '../../support/workspaces/engine.ts';
 
 export interface Sent {
   messages: { id: number; to: string }[];

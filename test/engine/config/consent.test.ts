@@ -15,7 +15,7 @@ import {
   writeConfig,
 } from '../../../engine/config/index.ts';
 import { createConfigKeeper } from '../../../engine/config/keeper.ts';
-import { gitEnvironment } from '../../support/git.ts';
+import { gitEnvironment } from '../../support/workspaces/git.ts';
 import { folder } from './support.ts';
 
 /** A workspace in a separate repository; with `tracked`, git tracks its svc.yaml. */

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from '../../support/wait.ts';
-import { isRunning, makeWorkspace } from '../../support/workspace.ts';
+import { isRunning, makeWorkspace } from '../../support/workspaces/workspace.ts';
 
 /** Leaves a process behind that ignores SIGTERM. */
 const LEAVES_ONE_BEHIND = "setsid sh -c 'trap : TERM; touch begun; while :; do sleep 1; done' & sleep 0.2";

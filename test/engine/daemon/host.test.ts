@@ -7,9 +7,9 @@ import { connect as connectSocket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { findWorkspace, openEngine, readDaemonRecord, type SvcError } from '../../../engine/index.ts';
-import { awaitEvent } from '../../support/events.ts';
 import { until } from '../../support/wait.ts';
-import { isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { awaitEvent } from '../../support/workspaces/events.ts';
+import { isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 describe('the host of a workspace', () => {
   let ws: TestWorkspace;

@@ -14,7 +14,7 @@ import {
   type SvcError,
 } from '../../../engine/index.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 describe('a subscription that its client ends', () => {
   let ws: TestWorkspace;

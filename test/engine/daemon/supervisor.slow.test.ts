@@ -5,9 +5,15 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EngineStatus, WireValue } from '../../../engine/index.ts';
 import { connectToEngine } from '../../../engine/index.ts';
-import { processStat } from '../../support/processes.ts';
+import { processStat } from '../../support/processes/processes.ts';
 import { until } from '../../support/wait.ts';
-import { isRunning, makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import {
+  isRunning,
+  makeWorkspace,
+  SECRET,
+  SVC,
+  type TestWorkspace,
+} from '../../support/workspaces/workspace.ts';
 
 type Status = WireValue<EngineStatus>;
 

@@ -12,10 +12,10 @@ import {
   type WireValue,
 } from '../../../engine/index.ts';
 import { checkConfinement } from '../../../engine/workers/runner/confine/index.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { childrenOf, isRunning } from '../../support/processes.ts';
+import { childrenOf, isRunning } from '../../support/processes/processes.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const AGENT = fileURLToPath(new URL('../../../fixtures/acp/agent.js', import.meta.url));
 const GIT = Object.fromEntries(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { isRunning } from '../../support/processes.ts';
+import { isRunning } from '../../support/processes/processes.ts';
 import { until } from '../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { engineHere } from '../../support/engine.ts';
-import { makeWorkspace } from '../../support/workspace.ts';
+import { engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace } from '../../support/workspaces/workspace.ts';
 
 it('nothing starts without a required lease, and every decision stays unchanged', async () => {
   const ws = await makeWorkspace({});

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openHere } from '../../support/strict.ts';
+import { openHere } from '../../support/agents/strict.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace } from '../../support/workspaces/workspace.ts';
 
 test('a running worker is listed with its last line and its commits, and an ended one with its counts', async (t) => {
   const ws = await makeWorkspace();

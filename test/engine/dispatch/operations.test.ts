@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { openForwarded } from '../../../engine/gateway/live-zone/forwarded.ts';
 import type { ListedSession, WireValue } from '../../../engine/index.ts';
-import { readCorpus } from '../../support/corpus.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { readCorpus } from '../../support/gateway/corpus.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 describe('the list of sessions', () => {
   let ws: TestWorkspace;

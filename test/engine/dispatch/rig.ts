@@ -3,9 +3,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { ListedSession, OpenOptions, Session, Task, WireValue } from '../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
-import { AGENT, makeWorkspace, type TestWorkspace, type WorkspaceOptions } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import {
+  AGENT,
+  makeWorkspace,
+  type TestWorkspace,
+  type WorkspaceOptions,
+} from '../../support/workspaces/workspace.ts';
 
 /** A workspace with a program called claude that does what its prompt says and prints the given output. */
 export interface Rig {

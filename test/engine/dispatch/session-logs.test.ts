@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { createSessionLogs } from '../../../engine/dispatch/session-logs.ts';
 import { createAcpReader } from '../../../engine/workers/agents/streams/acp.ts';
 import { listSessionLogTimes, readSessionLog } from '../../../engine/workers/runner/runs/read-log.ts';
-import { temporaryFolder } from '../../support/git.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 test('a log that is followed before its session starts is read in the form of its later run', async (t) => {
   const root = temporaryFolder();

@@ -5,7 +5,7 @@ import { after, describe, test } from 'node:test';
 import { systemClock } from '../../../engine/core/base/clock.ts';
 import { createKeys } from '../../../engine/gateway/keys/index.ts';
 import { openStorage } from '../../../engine/storage/index.ts';
-import { temporaryFolder } from '../../support/git.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 describe('virtual keys', () => {
   const folder = temporaryFolder('svc-keys-');

@@ -6,9 +6,9 @@ import { after, before, describe, test } from 'node:test';
 import { readGatewayRecord } from '../../../engine/gateway/record.ts';
 import { type EngineClient, readDaemonRecord } from '../../../engine/index.ts';
 import { MODEL, startUpstream, type Upstream } from '../../../fixtures/upstream/upstream.ts';
-import { isRunning } from '../../support/processes.ts';
+import { isRunning } from '../../support/processes/processes.ts';
 import { awaitQuietDay, until } from '../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 /** Provider keys, one in each place that can hold one. */
 const PLANTED = {

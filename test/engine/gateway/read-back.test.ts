@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import type { EngineClient } from '../../../engine/index.ts';
-import { readCorpus } from '../../support/corpus.ts';
-import { type McpClient, stdioClient } from '../../support/mcp.ts';
+import { type McpClient, stdioClient } from '../../support/agents/mcp.ts';
+import { readCorpus } from '../../support/gateway/corpus.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 interface Block {
   type: string;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { CallRow } from '../../../engine/gateway/books/schema.ts';
 import { openBooks, type UsageBooks } from '../../../engine/gateway/server/books.ts';
-import { makeCallRow } from '../../support/call-row.ts';
-import { dayOf, settableClock } from '../../support/counted-workspace.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { makeCallRow } from '../../support/workspaces/call-row.ts';
+import { dayOf, settableClock } from '../../support/workspaces/counted-workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const MINE = { seat: 'worker', sessionId: 's-1' } as const;
 const OTHER = { seat: 'worker', sessionId: 's-2' } as const;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TELEMETRY_SCHEMA, type TelemetryDay } from '../../../engine/core/link-protocol/telemetry-day.ts';
 import type { SvcError } from '../../../engine/index.ts';
-import { CLAUDE, DAY, noteCalls, settableClock } from '../../support/counted-workspace.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { startHostileServer } from '../../support/hostile-server.ts';
+import { startHostileServer } from '../../support/server/hostile-server.ts';
 import { until } from '../../support/wait.ts';
-import { AGENT, makeWorkspace } from '../../support/workspace.ts';
+import { CLAUDE, DAY, noteCalls, settableClock } from '../../support/workspaces/counted-workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { AGENT, makeWorkspace } from '../../support/workspaces/workspace.ts';
 
 const CANARY = 'kanarienvogel';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../engine/core/base/clock.ts';
-import { openBesideHostileServer } from '../../support/hostile-server.ts';
+import { openBesideHostileServer } from '../../support/server/hostile-server.ts';
 import { until } from '../../support/wait.ts';
 
 const DAY = 86_400_000;

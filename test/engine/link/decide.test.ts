@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { CommandOutcome } from '../../../engine/core/link-protocol/messages.ts';
-import { logMachineIn, onBothDatabases } from '../../support/linked-server.ts';
-import { type LinkedWorkspace, linkWorkspace } from '../../support/linked-workspace.ts';
-import { listPageFaults } from '../../support/page-faults.ts';
+import { logMachineIn, onBothDatabases } from '../../support/server/linked-server.ts';
+import { type LinkedWorkspace, linkWorkspace } from '../../support/server/linked-workspace.ts';
+import { listPageFaults } from '../../support/server/page-faults.ts';
 import { until } from '../../support/wait.ts';
 
 onBothDatabases((start) => {

@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { encodeBase32, makeCode } from '../../../engine/link/decide-code.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
 import {
   type HostileServer,
   openBesideHostileServer,
   startHostileServer,
-} from '../../support/hostile-server.ts';
+} from '../../support/server/hostile-server.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 describe('a compromised server', () => {
   let server: HostileServer;

@@ -12,8 +12,8 @@ import {
   type LeasesDeps,
 } from '../../../engine/link/leases.ts';
 import { type FakeClock, fakeClock } from '../../support/clock.ts';
-import { temporaryFolder } from '../../support/git.ts';
 import { until } from '../../support/wait.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 const HOUR = 3600_000;
 const SECRET = 's'.repeat(40);

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../../engine/core/base/clock.ts';
 import type { CommandsAnswer } from '../../../engine/core/link-protocol/messages.ts';
-import { engineHere } from '../../support/engine.ts';
-import { startHostileServer } from '../../support/hostile-server.ts';
-import { logMachineIn, startTestServer } from '../../support/linked-server.ts';
-import { linkWorkspace } from '../../support/linked-workspace.ts';
+import { startHostileServer } from '../../support/server/hostile-server.ts';
+import { logMachineIn, startTestServer } from '../../support/server/linked-server.ts';
+import { linkWorkspace } from '../../support/server/linked-workspace.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace } from '../../support/workspace.ts';
+import { engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace } from '../../support/workspaces/workspace.ts';
 
 test('a workspace is linked, linked again and unlinked, and older tokens open nothing', async (t) => {
   const linked = await linkWorkspace();
@@ -233,7 +233,7 @@ test('a workspace of another account is not found', async (t) => {
   const asked = await here.ask('say hello');
   await linked.waits(asked.decision_id);
   const made = await ann.post('/operator/accounts', { account: 'other', name: 'carl' });
-  const { openBrowser } = await import('../../support/linked-server.ts');
+  const { openBrowser } = await import('../../support/server/linked-server.ts');
   const carl = openBrowser(server);
   await carl.post(/\/invitation\/[\w-]+/.exec(made.text)?.[0] ?? '', { password: 'correct horse battery' });
   const place = `/app/decisions/${linked.id}/${asked.decision_id}`;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { findLogin } from '../../../engine/link/login-files.ts';
 import { type LoginPrompt, logIn, logOut } from '../../../engine/link/machine-login.ts';
-import { temporaryFolder } from '../../support/git.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 const TOKEN = `svcm_${'t'.repeat(43)}`;
 

@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { FIRST_CALL_MS } from '../../../engine/link/server-calls.ts';
-import { engineHere } from '../../support/engine.ts';
-import { startHostileServer } from '../../support/hostile-server.ts';
+import { startHostileServer } from '../../support/server/hostile-server.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace } from '../../support/workspace.ts';
+import { engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace } from '../../support/workspaces/workspace.ts';
 
 test('an engine accepts no command before it has taken over the state of an earlier one', async (t) => {
   const server = await startHostileServer();

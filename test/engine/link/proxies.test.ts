@@ -10,12 +10,12 @@ import { createInterface, type Interface } from 'node:readline';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { AUTHORITY, CERTIFICATE, KEY } from '../../../fixtures/tls/certificate.ts';
-import { temporaryFolder } from '../../support/git.ts';
-import { type AskedCalls, type CallOutcome, TOKEN } from '../../support/link-calls-child.ts';
-import { assertReadsNoProxy } from '../../support/no-proxy-cases.ts';
+import { assertReadsNoProxy } from '../../support/gateway/no-proxy-cases.ts';
+import { type AskedCalls, type CallOutcome, TOKEN } from '../../support/server/link-calls-child.ts';
 import { until } from '../../support/wait.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
-const CHILD = fileURLToPath(new URL('../../support/link-calls-child.js', import.meta.url));
+const CHILD = fileURLToPath(new URL('../../support/server/link-calls-child.js', import.meta.url));
 
 describe('the connection of a linked workspace to its server', () => {
   /** Requests to the proxy; a tunnel by its target. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { type CommandOutcome, commandOutcome } from '../../../engine/core/link-protocol/messages.ts';
-import { openBesideHostileServer } from '../../support/hostile-server.ts';
+import { openBesideHostileServer } from '../../support/server/hostile-server.ts';
 import { until } from '../../support/wait.ts';
 
 const NOTHING: CommandOutcome = {

@@ -4,13 +4,13 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../../engine/core/base/clock.ts';
-import type { EngineHere } from '../../support/engine.ts';
 import {
   type HostileServer,
   openBesideHostileServer,
   startHostileServer,
-} from '../../support/hostile-server.ts';
+} from '../../support/server/hostile-server.ts';
 import { until } from '../../support/wait.ts';
+import type { EngineHere } from '../../support/workspaces/engine.ts';
 
 const DAY = 86_400_000;
 

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { checkLink } from '../../../cli/doctor/engine.ts';
 import { type Clock, systemClock } from '../../../engine/core/base/clock.ts';
 import { describeLink, describeLinkState } from '../../../engine/index.ts';
-import type { EngineHere } from '../../support/engine.ts';
-import { startHostileServer } from '../../support/hostile-server.ts';
-import { linkWorkspace } from '../../support/linked-workspace.ts';
+import { startHostileServer } from '../../support/server/hostile-server.ts';
+import { linkWorkspace } from '../../support/server/linked-workspace.ts';
 import { until } from '../../support/wait.ts';
+import type { EngineHere } from '../../support/workspaces/engine.ts';
 
 const HOUR = 3600_000;
 

@@ -10,7 +10,7 @@ import {
   lookUntil,
   noteCalls,
   runToEnd,
-} from '../../support/counted-workspace.ts';
+} from '../../support/workspaces/counted-workspace.ts';
 
 const PROVIDERS = ['local', 'free', 'cheap', 'paid'].map(
   (tier) => `{ name: my-${tier}, base_url: "http://127.0.0.1:9/v1", model: my-model, tier: ${tier} }`,

@@ -9,6 +9,8 @@ import {
 } from '../../../engine/core/link-protocol/telemetry-day.ts';
 import { catalogues } from '../../../engine/index.ts';
 import { PRESETS } from '../../../engine/workers/agents/presets/index.ts';
+import { openBesideHostileServer, startHostileServer } from '../../support/server/hostile-server.ts';
+import { until } from '../../support/wait.ts';
 import {
   CLAUDE,
   countedWorkspace,
@@ -17,11 +19,9 @@ import {
   lookUntil,
   runToEnd,
   settableClock,
-} from '../../support/counted-workspace.ts';
-import { engineHere } from '../../support/engine.ts';
-import { openBesideHostileServer, startHostileServer } from '../../support/hostile-server.ts';
-import { until } from '../../support/wait.ts';
-import { makeWorkspace } from '../../support/workspace.ts';
+} from '../../support/workspaces/counted-workspace.ts';
+import { engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace } from '../../support/workspaces/workspace.ts';
 
 test('the words for presets and ends are complete, and a schema with more of them has a new number', async () => {
   assert.deepEqual(

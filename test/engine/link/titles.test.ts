@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Caller } from '../../../engine/core/api/operation.ts';
 import { buildHello } from '../../../engine/daemon/hello.ts';
-import { openBesideHostileServer } from '../../support/hostile-server.ts';
+import { openBesideHostileServer } from '../../support/server/hostile-server.ts';
 import { until } from '../../support/wait.ts';
 
 test('the linked server receives titles that a person gave, and none that an agent gave in any way', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, it } from 'node:test';
-import { logMachineIn, onBothDatabases, openBrowser, PASSWORD } from '../../support/linked-server.ts';
-import { HASH, linkByHand } from '../../support/workspace-by-hand.ts';
+import { logMachineIn, onBothDatabases, openBrowser, PASSWORD } from '../../support/server/linked-server.ts';
+import { HASH, linkByHand } from '../../support/workspaces/workspace-by-hand.ts';
 import { type DeliveryRig, deliveryRig } from './deliveries/rig.ts';
 
 const DAY = 24 * 3600_000;

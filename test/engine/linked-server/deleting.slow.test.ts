@@ -12,8 +12,8 @@ import {
   signIn,
   startTestServer,
   type TestServer,
-} from '../../support/linked-server.ts';
-import { linkByHand } from '../../support/workspace-by-hand.ts';
+} from '../../support/server/linked-server.ts';
+import { linkByHand } from '../../support/workspaces/workspace-by-hand.ts';
 import { addOtherAccount, type DeliveryRig, deliveryRig } from './deliveries/rig.ts';
 
 const open: DeliveryRig[] = [];

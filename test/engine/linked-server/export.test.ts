@@ -3,8 +3,8 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { askRunningServer, importServer } from '../../../engine/linked-server/index.ts';
-import { temporaryFolder } from '../../support/git.ts';
-import { setUpServer, signIn, startTestServer } from '../../support/linked-server.ts';
+import { setUpServer, signIn, startTestServer } from '../../support/server/linked-server.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 it('an export fills an empty server, which then has the same people', async () => {
   const first = await startTestServer();

@@ -7,7 +7,7 @@ import {
   setUpServer,
   signIn,
   type TestServer,
-} from '../../support/linked-server.ts';
+} from '../../support/server/linked-server.ts';
 
 const DAY = 24 * 3600_000;
 

@@ -3,9 +3,19 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { makeServerApp } from '../../../engine/linked-server/http/app.tsx';
 import { KEYS } from '../../../engine/linked-server/keeping/export.ts';
-import { type Browser, onBothDatabases, openBrowser, PASSWORD, signIn } from '../../support/linked-server.ts';
-import { listPageFaults } from '../../support/page-faults.ts';
-import { linkByHand, openAutomation, type WorkspaceByHand } from '../../support/workspace-by-hand.ts';
+import {
+  type Browser,
+  onBothDatabases,
+  openBrowser,
+  PASSWORD,
+  signIn,
+} from '../../support/server/linked-server.ts';
+import { listPageFaults } from '../../support/server/page-faults.ts';
+import {
+  linkByHand,
+  openAutomation,
+  type WorkspaceByHand,
+} from '../../support/workspaces/workspace-by-hand.ts';
 import { addOtherAccount, type DeliveryRig, deliveryRig } from './deliveries/rig.ts';
 
 /**

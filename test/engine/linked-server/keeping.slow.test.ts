@@ -3,15 +3,15 @@ import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, it } from 'node:test';
 import { askRunningServer, importServer, rotateServerKey } from '../../../engine/linked-server/index.ts';
-import { temporaryFolder } from '../../support/git.ts';
 import {
   type Browser,
   onBothDatabases,
   signIn,
   startTestServer,
   type TestServer,
-} from '../../support/linked-server.ts';
+} from '../../support/server/linked-server.ts';
 import { until } from '../../support/wait.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 import { ANN, chatRig } from './chats/rig.ts';
 import { type DeliveryRig, deliveryRig } from './deliveries/rig.ts';
 

@@ -13,8 +13,8 @@ import {
 import { openServerDatabase } from '../../../engine/linked-server/database/open.ts';
 import type { Tables } from '../../../engine/linked-server/database/tables.ts';
 import { KEYS } from '../../../engine/linked-server/keeping/export.ts';
-import { temporaryFolder } from '../../support/git.ts';
-import { onBothDatabases } from '../../support/linked-server.ts';
+import { onBothDatabases } from '../../support/server/linked-server.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 const ROWS = 10_000;
 const ROWS_AT_ONCE = 500;

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Browser, onBothDatabases, setUpServer, type TestServer } from '../../support/linked-server.ts';
-import { fillLists, type LongList } from '../../support/long-lists.ts';
-import { listPageFaults } from '../../support/page-faults.ts';
+import {
+  type Browser,
+  onBothDatabases,
+  setUpServer,
+  type TestServer,
+} from '../../support/server/linked-server.ts';
+import { fillLists, type LongList } from '../../support/server/long-lists.ts';
+import { listPageFaults } from '../../support/server/page-faults.ts';
 
 const ROWS = 130;
 const LARGEST_PAGE = 50 * 1024;

@@ -6,7 +6,7 @@ import {
   onBothDatabases,
   openBrowser,
   setUpServer,
-} from '../../support/linked-server.ts';
+} from '../../support/server/linked-server.ts';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 

@@ -11,9 +11,14 @@ import {
   setUpServer,
   signIn,
   type TestServer,
-} from '../../support/linked-server.ts';
+} from '../../support/server/linked-server.ts';
 import { until } from '../../support/wait.ts';
-import { HASH, linkByHand, openAutomation, type WorkspaceByHand } from '../../support/workspace-by-hand.ts';
+import {
+  HASH,
+  linkByHand,
+  openAutomation,
+  type WorkspaceByHand,
+} from '../../support/workspaces/workspace-by-hand.ts';
 import { addOtherAccount, deliveryRig } from './deliveries/rig.ts';
 
 // One person acts while another removes the basis: their role, their account, their chat, their permission to ask.

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { onBothDatabases, openBrowser, PASSWORD, setUpServer, signIn } from '../../support/linked-server.ts';
+import {
+  onBothDatabases,
+  openBrowser,
+  PASSWORD,
+  setUpServer,
+  signIn,
+} from '../../support/server/linked-server.ts';
 
 onBothDatabases((start) => {
   describe('setting up a server', () => {

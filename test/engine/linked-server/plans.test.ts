@@ -8,7 +8,7 @@ import {
   openBrowser,
   setUpServer,
   type TestServer,
-} from '../../support/linked-server.ts';
+} from '../../support/server/linked-server.ts';
 import { addOtherAccount } from './deliveries/rig.ts';
 
 const ask = (server: TestServer) => async (verb: AdminVerb, input: object) =>

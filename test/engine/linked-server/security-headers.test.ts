@@ -5,8 +5,13 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { request } from 'undici';
 import { makeServerApp } from '../../../engine/linked-server/http/app.tsx';
-import { openBrowser, setUpServer, startTestServer, type TestServer } from '../../support/linked-server.ts';
-import { linkByHand } from '../../support/workspace-by-hand.ts';
+import {
+  openBrowser,
+  setUpServer,
+  startTestServer,
+  type TestServer,
+} from '../../support/server/linked-server.ts';
+import { linkByHand } from '../../support/workspaces/workspace-by-hand.ts';
 
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";

@@ -8,18 +8,18 @@ import { sql } from 'kysely';
 import { listenOn } from '../../../engine/core/http/listen.ts';
 import { buildSample } from '../../../engine/linked-server/deliveries/samples.ts';
 import { type AdminVerb, askRunningServer, readServerSettings } from '../../../engine/linked-server/index.ts';
-import { temporaryFolder } from '../../support/git.ts';
 import {
   logMachineIn,
   onBothDatabases,
   openBrowser,
   setUpServer,
   startTestServer,
-} from '../../support/linked-server.ts';
-import { listPageFaults } from '../../support/page-faults.ts';
-import { findPostgres, startPostgres } from '../../support/postgres.ts';
-import { findFreePort } from '../../support/reader.ts';
+} from '../../support/server/linked-server.ts';
+import { listPageFaults } from '../../support/server/page-faults.ts';
+import { findPostgres, startPostgres } from '../../support/server/postgres.ts';
+import { findFreePort } from '../../support/terminals/reader.ts';
 import { settled } from '../../support/wait.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 const NO_POSTGRES = findPostgres() === null ? 'PostgreSQL is not installed' : false;
 const FLAGS = { allowRemote: false, trustProxy: [], allowTarget: [] };

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, it } from 'node:test';
-import { onBothDatabases } from '../../support/linked-server.ts';
-import { HASH, linkByHand, openAutomation, type WorkspaceByHand } from '../../support/workspace-by-hand.ts';
+import { onBothDatabases } from '../../support/server/linked-server.ts';
+import {
+  HASH,
+  linkByHand,
+  openAutomation,
+  type WorkspaceByHand,
+} from '../../support/workspaces/workspace-by-hand.ts';
 import { type AddedTarget, addOtherAccount, type DeliveryRig, deliveryRig } from './deliveries/rig.ts';
 
 const MINUTE = 60_000;

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, it } from 'node:test';
 import { KEPT_TELEMETRY_DAYS, type TelemetryDay } from '../../../engine/core/link-protocol/telemetry-day.ts';
 import { askRunningServer, importServer } from '../../../engine/linked-server/index.ts';
-import { temporaryFolder } from '../../support/git.ts';
 import {
   type Browser,
   logMachineIn,
@@ -15,8 +14,9 @@ import {
   signIn,
   startTestServer,
   type TestServer,
-} from '../../support/linked-server.ts';
-import { listPageFaults } from '../../support/page-faults.ts';
+} from '../../support/server/linked-server.ts';
+import { listPageFaults } from '../../support/server/page-faults.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 const DAY_MS = 24 * 3600_000;
 

@@ -12,8 +12,8 @@ import {
   setUpServer,
   signIn,
   type TestServer,
-} from '../../support/linked-server.ts';
-import { HASH, linkByHand, type WorkspaceByHand } from '../../support/workspace-by-hand.ts';
+} from '../../support/server/linked-server.ts';
+import { HASH, linkByHand, type WorkspaceByHand } from '../../support/workspaces/workspace-by-hand.ts';
 
 onBothDatabases((start) => {
   describe('a change that cannot be logged', () => {

@@ -9,9 +9,9 @@ import {
   type NotifyDeps,
 } from '../../../engine/notify/index.ts';
 import { type FakeClock, fakeClock } from '../../support/clock.ts';
-import { temporaryFolder } from '../../support/git.ts';
-import { openSpine, type Spine } from '../../support/spine.ts';
 import { until } from '../../support/wait.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
+import { openSpine, type Spine } from '../../support/workspaces/spine.ts';
 
 export interface Caught {
   path: string;

@@ -5,8 +5,8 @@ import { isLoopback } from '../../../engine/core/base/values/address.ts';
 import { SCHEMES, signRequest } from '../../../engine/core/http/signature.ts';
 import { createReceiver, type Receiver, type WebhookConfig } from '../../../engine/receiver/index.ts';
 import { type FakeClock, fakeClock } from '../../support/clock.ts';
-import { temporaryFolder } from '../../support/git.ts';
-import { openSpine, type Spine } from '../../support/spine.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
+import { openSpine, type Spine } from '../../support/workspaces/spine.ts';
 
 export const SECRET = 'a shared secret of the tests';
 

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { applySchema } from '../../../engine/storage/apply-schema.ts';
 import { openStorage } from '../../../engine/storage/index.ts';
-import { temporaryFolder } from '../../support/git.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 const ONE = 'CREATE TABLE one (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;';
 const TWO = 'ALTER TABLE one ADD COLUMN more TEXT;';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Db } from '../../../engine/storage/index.ts';
 import { openStorage } from '../../../engine/storage/index.ts';
-import { temporaryFolder } from '../../support/git.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 const STATUSES = ['open', 'assigned', 'running', 'done', 'failed'];
 const STATES = ['pending', 'approved', 'denied', 'expired'];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LoggedEvent, WireValue } from '../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 describe('the event list', () => {
   let ws: TestWorkspace;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { openStorage } from '../../../engine/storage/index.ts';
-import { temporaryFolder } from '../../support/git.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 const folder = temporaryFolder('svc-commit-');
 const { db, write, onCommit, afterCommit, close } = openStorage({ path: join(folder, 'svc.db') });

@@ -15,7 +15,6 @@ import {
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { readDaemonRecord } from '../../../engine/core/workspace/daemon-record.ts';
-import { temporaryFolder } from '../../support/git.ts';
 import {
   asUsers,
   folderOf,
@@ -25,7 +24,8 @@ import {
   runAs,
   type TestUser,
 } from '../../support/hostile.ts';
-import { makeWorkspace, SVC } from '../../support/workspace.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
+import { makeWorkspace, SVC } from '../../support/workspaces/workspace.ts';
 
 const BIN = dirname(SVC);
 const TOP = join(BIN, '../..');

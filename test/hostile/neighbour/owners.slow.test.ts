@@ -9,8 +9,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-
-import { temporaryFolder } from '../../support/git.ts';
 import {
   folderOf,
   giveFolderTo,
@@ -19,7 +17,8 @@ import {
   runAs,
   type TestUser,
 } from '../../support/hostile.ts';
-import { SVC } from '../../support/workspace.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
+import { SVC } from '../../support/workspaces/workspace.ts';
 
 const other = ordinaryUser();
 const skip = other === null ? 'only root can make another user' : null;

@@ -3,8 +3,8 @@ import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readDaemonRecord } from '../../../engine/index.ts';
 import { hostile, ordinaryUser, runAs, type TestUser } from '../../support/hostile.ts';
-import { isRunning } from '../../support/processes.ts';
-import { makeWorkspace } from '../../support/workspace.ts';
+import { isRunning } from '../../support/processes/processes.ts';
+import { makeWorkspace } from '../../support/workspaces/workspace.ts';
 
 /** A third user: neither root nor the test's other ordinary user. */
 const neighbour: TestUser = { label: 'nobody', name: 'nobody', uid: 65534, gid: 65534, isRoot: false };

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { after, before } from 'node:test';
 import { readDaemonRecord } from '../../../engine/index.ts';
 import { hostile } from '../../support/hostile.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 let ws: TestWorkspace;
 before(async () => {

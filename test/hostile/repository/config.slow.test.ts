@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { connectToEngine } from '../../../engine/index.ts';
-import { runHere } from '../../support/command-line.ts';
-import { gitEnvironment, makeRepository, temporaryFolder } from '../../support/git.ts';
 import { hostile } from '../../support/hostile.ts';
 import { until } from '../../support/wait.ts';
-import { isRunning, SVC } from '../../support/workspace.ts';
+import { runHere } from '../../support/workspaces/command-line.ts';
+import { gitEnvironment, makeRepository, temporaryFolder } from '../../support/workspaces/git.ts';
+import { isRunning, SVC } from '../../support/workspaces/workspace.ts';
 
 interface Clone {
   root: string;

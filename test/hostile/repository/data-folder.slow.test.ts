@@ -20,7 +20,7 @@ import { afterEach, beforeEach } from 'node:test';
 import Database from 'better-sqlite3';
 import { openForOneCall } from '../../../engine/daemon/one-call.ts';
 import { hostile } from '../../support/hostile.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 let ws: TestWorkspace;
 beforeEach(async () => {

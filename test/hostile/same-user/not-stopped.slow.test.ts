@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { readDaemonRecord } from '../../../engine/index.ts';
 import { hostile, runAs } from '../../support/hostile.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 let ws: TestWorkspace;
 before(async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { hostile } from '../../support/hostile.ts';
-import { runOnTerminal } from '../../support/pty.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import { runOnTerminal } from '../../support/terminals/pty.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 let ws: TestWorkspace;
 before(async () => {

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { impossible, makeStrict, openHere, started } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
-import { impossible, makeStrict, openHere, started } from '../../support/strict.ts';
+import {
+  answersOf,
+  promptSteps,
+  startStranger,
+  type WorkerStep,
+} from '../../support/processes/worker-calls.ts';
 import { until } from '../../support/wait.ts';
-import { answersOf, promptSteps, startStranger, type WorkerStep } from '../../support/worker-calls.ts';
 
 /** A word that occurs in everything that belongs to another session. */
 const MARK = 'heronsecret';

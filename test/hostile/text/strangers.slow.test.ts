@@ -6,12 +6,12 @@ import { SCHEMES, signRequest } from '../../../engine/core/http/signature.ts';
 import type { Decision, Session, SvcError, Task, TaskPlan, WireValue } from '../../../engine/index.ts';
 import { comment, issueLabeled, issueOpened } from '../../../fixtures/payloads/events.ts';
 import { visitor } from '../../../fixtures/payloads/repository.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { temporaryFolder } from '../../support/git.ts';
+import { impossible } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
-import { impossible } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
+import { makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 interface Shown {
   decision: WireValue<Decision>;

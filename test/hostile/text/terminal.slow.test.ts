@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { chatHeaders } from '../../engine/receiver/rig.ts';
 import { hostile } from '../../support/hostile.ts';
-import { runOnTerminal } from '../../support/pty.ts';
-import { makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import { runOnTerminal } from '../../support/terminals/pty.ts';
+import { makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 /**
  * Clears the screen, sets the window title, writes the clipboard, each again as a single C1 character; then reverses

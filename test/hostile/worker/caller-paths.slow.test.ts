@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { readFilesBelow } from '../../support/folder-files.ts';
+import { impossible, makeStrict, openHere, started } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
-import { impossible, makeStrict, openHere, started } from '../../support/strict.ts';
-import { until } from '../../support/wait.ts';
 import {
   answersOf,
   promptSteps,
   takeSteps,
   type WorkerAnswer,
   type WorkerStep,
-} from '../../support/worker-calls.ts';
+} from '../../support/processes/worker-calls.ts';
+import { until } from '../../support/wait.ts';
+import { readFilesBelow } from '../../support/workspaces/folder-files.ts';
 
 const skip = impossible;
 

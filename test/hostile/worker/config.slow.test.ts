@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EngineClient, quoteForShell, type Session, type WireValue } from '../../../engine/index.ts';
+import { impossible, logOf, makeStrict } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
-import { impossible, logOf, makeStrict } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const svc = `${quoteForShell(process.execPath)} ${quoteForShell(SVC)}`;
 

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connectToEngine, type EngineClient, readDaemonRecord } from '../../../engine/index.ts';
 import { hostile } from '../../support/hostile.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 let ws: TestWorkspace;
 before(async () => {

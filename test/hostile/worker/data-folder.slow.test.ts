@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { ended, impossible, logOf, makeStrict, openHere, started } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
-import { ended, impossible, logOf, makeStrict, openHere, started } from '../../support/strict.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const codeOf = ({ stdout }: { stdout: string }): string =>
   (JSON.parse(stdout) as { error: { code: string } }).error.code;

@@ -3,11 +3,11 @@ import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Decision, Session, SvcError, Task, WireValue } from '../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { impossible } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
-import { impossible } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
-import { AGENT, makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
+import { AGENT, makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 interface Shown {
   decision: WireValue<Decision>;

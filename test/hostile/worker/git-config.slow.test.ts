@@ -3,11 +3,11 @@ import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createWorktrees } from '../../../engine/workers/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository, temporaryFolder } from '../../support/git.ts';
+import { impossible } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
-import { impossible } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace } from '../../support/workspace.ts';
+import { gitEnvironment, makeRepository, temporaryFolder } from '../../support/workspaces/git.ts';
+import { makeWorkspace } from '../../support/workspaces/workspace.ts';
 
 /** A person's repository, with a worktree whose worker can write every git configuration. */
 async function made(t: TestContext) {

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Session, Task, WireValue } from '../../../engine/index.ts';
+import { makeStrict, impossible as skip } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
-import { makeStrict, impossible as skip } from '../../support/strict.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const PROFILES = skip === null ? (['lite', 'strict'] as const) : (['lite'] as const);
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findOwnCgroup } from '../../../engine/workers/runner/processes/containment/cgroup.ts';
-import { temporaryFolder } from '../../support/git.ts';
+import { LEVELS } from '../../support/agents/seat-attacks.ts';
 import { asUsers, giveFolderTo, hostile, type TestUser } from '../../support/hostile.ts';
-import { LEVELS } from '../../support/seat-attacks.ts';
 import { until } from '../../support/wait.ts';
-import { isRunning, makeWorkspace, SVC } from '../../support/workspace.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
+import { isRunning, makeWorkspace, SVC } from '../../support/workspaces/workspace.ts';
 
 /** Waits for its turn, kills the engine and its supervisor, and asks twice as a person would. */
 const LEFT_BEHIND = `

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { engineHere } from '../../support/engine.ts';
-import { asUsers, hostile, type TestUser } from '../../support/hostile.ts';
-import { makeSandboxed, type Sandboxed } from '../../support/sandboxed.ts';
+import { makeSandboxed, type Sandboxed } from '../../support/agents/sandboxed.ts';
 import {
   attempts,
   ended,
@@ -13,9 +11,11 @@ import {
   said,
   impossible as skip,
   started,
-} from '../../support/strict.ts';
+} from '../../support/agents/strict.ts';
+import { asUsers, hostile, type TestUser } from '../../support/hostile.ts';
 import { until } from '../../support/wait.ts';
-import { SVC } from '../../support/workspace.ts';
+import { engineHere } from '../../support/workspaces/engine.ts';
+import { SVC } from '../../support/workspaces/workspace.ts';
 
 /** Creates packs and loose objects with any content under any name. */
 const FORGE = `

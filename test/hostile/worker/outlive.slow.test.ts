@@ -6,11 +6,11 @@ import {
   listCgroups,
 } from '../../../engine/workers/runner/processes/containment/cgroup.ts';
 import { workspaceMark } from '../../../engine/workers/runner/processes/containment/index.ts';
+import { impossible, makeStrict } from '../../support/agents/strict.ts';
 import { asUsers, giveFolderTo, hostile, type TestUser } from '../../support/hostile.ts';
-import { isRunning } from '../../support/processes.ts';
-import { impossible, makeStrict } from '../../support/strict.ts';
+import { isRunning } from '../../support/processes/processes.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 /** Returns the running processes whose command line contains a word. */
 const having = (word: string): number[] =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { runGit } from '../../support/git.ts';
 import { hostile } from '../../support/hostile.ts';
-import { makeWorkspace } from '../../support/workspace.ts';
+import { runGit } from '../../support/workspaces/git.ts';
+import { makeWorkspace } from '../../support/workspaces/workspace.ts';
 
 /** Settings that make a push run `$RUN` or go to `$EVIL`, as arguments of `git config`. */
 const WAYS: Record<string, string[]> = {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findOwnCgroup } from '../../../engine/workers/runner/processes/containment/cgroup.ts';
+import { answersOf, attackScript, LEVELS, seatAttacks } from '../../support/agents/seat-attacks.ts';
+import { impossible } from '../../support/agents/strict.ts';
 import { asUsers, giveFolderTo, hostile, type TestUser } from '../../support/hostile.ts';
-import { answersOf, attackScript, LEVELS, seatAttacks } from '../../support/seat-attacks.ts';
-import { impossible } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
-import { isRunning, makeWorkspace, SVC } from '../../support/workspace.ts';
+import { isRunning, makeWorkspace, SVC } from '../../support/workspaces/workspace.ts';
 
 interface Shown {
   task: { status: string };

@@ -3,9 +3,9 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { findListeningSockets } from '../../../engine/workers/runner/confine/sockets.ts';
+import { makeSandboxed } from '../../support/agents/sandboxed.ts';
+import { impossible } from '../../support/agents/strict.ts';
 import { asUsers, hostile } from '../../support/hostile.ts';
-import { makeSandboxed } from '../../support/sandboxed.ts';
-import { impossible } from '../../support/strict.ts';
 
 /** Reports for each socket whether a server answers. */
 const CONNECT = `

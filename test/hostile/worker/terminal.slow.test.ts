@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { hostile } from '../../support/hostile.ts';
-import { runOnTerminal } from '../../support/pty.ts';
+import { runOnTerminal } from '../../support/terminals/pty.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 /** Text from outside that no terminal must receive. Newlines with carriage returns, and tabs, are harmless. */
 const ACTS =

@@ -3,10 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { LEVELS } from '../../support/agents/seat-attacks.ts';
 import { hostile } from '../../support/hostile.ts';
-import { LEVELS } from '../../support/seat-attacks.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const svc = `'${process.execPath}' '${SVC}'`;
 

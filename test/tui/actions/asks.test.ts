@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeChanges } from '../../../tui/plain/describe-changes.ts';
-import { askRow, type Bench, bench, decisionRow, NOW, sessionRow, taskRow } from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+import {
+  askRow,
+  type Bench,
+  bench,
+  decisionRow,
+  NOW,
+  sessionRow,
+  taskRow,
+} from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const openAsks = (...asks: ReturnType<typeof askRow>[]): Bench =>
   bench()

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Bench, bench, lockRow, messageRow, peerRow, sessionRow } from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+import {
+  type Bench,
+  bench,
+  lockRow,
+  messageRow,
+  peerRow,
+  sessionRow,
+} from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const openBus = (): Bench =>
   bench()

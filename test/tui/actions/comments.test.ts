@@ -10,8 +10,8 @@ import {
   showComments,
   showWork,
   trial,
-} from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+} from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const PATCH = `diff --git a/one.txt b/one.txt
 --- a/one.txt

@@ -4,7 +4,7 @@ import { renderOverlay } from '../../../tui/overlays/index.ts';
 import { findDetail, getSubjectStamp, listWantedDetails } from '../../../tui/state/details.ts';
 import type { ListedImpact } from '../../../tui/state/rows.ts';
 import { toPlainText } from '../../../tui/text/theme.ts';
-import { type Bench, bench, sessionRow, taskRow } from '../../support/dashboard.ts';
+import { type Bench, bench, sessionRow, taskRow } from '../../support/terminals/dashboard.ts';
 
 const impactOf = (more: Partial<ListedImpact> = {}): ListedImpact => ({
   empty: null,

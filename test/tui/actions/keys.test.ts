@@ -19,8 +19,8 @@ import {
   showWork,
   taskRow,
   trial,
-} from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+} from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const openWaitingDecisions = (): Bench =>
   showDecision(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ListedMemories, ListedMemory } from '../../../tui/state/rows.ts';
-import { type Bench, bench, memoryRow } from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+import { type Bench, bench, memoryRow } from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const brief = {
   session_id: 's-9',

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { getLogLines } from '../../../tui/state/log.ts';
-import { type Bench, bench, decisionRow, sessionRow, showTask, taskRow } from '../../support/dashboard.ts';
+import {
+  type Bench,
+  bench,
+  decisionRow,
+  sessionRow,
+  showTask,
+  taskRow,
+} from '../../support/terminals/dashboard.ts';
 
 const taskRows = (count: number, from = 1) =>
   Array.from({ length: count }, (_, index) => taskRow(from + index));

@@ -6,8 +6,8 @@ import { reduceState } from '../../../tui/reducer.ts';
 import type { State } from '../../../tui/state/model.ts';
 import { createInitialState } from '../../../tui/store.ts';
 import { paintLines } from '../../../tui/text/paint.ts';
-import { type Bench, bench, decisionRow, NOW, taskRow } from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+import { type Bench, bench, decisionRow, NOW, taskRow } from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const savedBy = (self: Bench): unknown[] =>
   self.effects().flatMap((each) => (each.do === 'save' ? each.changes : []));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Bench, bench, sessionRow, taskRow } from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+import { type Bench, bench, sessionRow, taskRow } from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const openWorkers = (...sessions: ReturnType<typeof sessionRow>[]): Bench =>
   bench().keys('4').data({ sessions });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { getRaceStamp } from '../../../tui/state/details.ts';
 import type { RaceView } from '../../../tui/state/rows.ts';
-import { type Bench, bench, sessionRow, showWork, taskRow } from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+import { type Bench, bench, sessionRow, showWork, taskRow } from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const AGENTS = ['red', 'green', 'blue'].map((id) => ({ id, installed: id !== 'blue', command: `run ${id}` }));
 const shown = (dash: Bench): string => screenOf(dash.state()).join('\n');

@@ -15,8 +15,8 @@ import {
   showDecision,
   showWork,
   taskRow,
-} from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+} from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const shown = (dash: Bench): string => screenOf(dash.state()).join('\n');
 

@@ -11,8 +11,8 @@ import {
   showTask,
   showWork,
   taskRow,
-} from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+} from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const PROMPT = ['The first line of it', 'the second line', 'the third line', ...'abcdefghijklmnop'].join(
   '\n',

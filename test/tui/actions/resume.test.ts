@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Bench, bench, sessionRow, showComments, showWork } from '../../support/dashboard.ts';
+import { type Bench, bench, sessionRow, showComments, showWork } from '../../support/terminals/dashboard.ts';
 
 const openWorkers = (...sessions: ReturnType<typeof sessionRow>[]): Bench =>
   bench().keys('4').data({ sessions });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ShownSession } from '../../../tui/state/rows.ts';
-import { type Bench, bench, NOW, sessionRow, taskRow } from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+import { type Bench, bench, NOW, sessionRow, taskRow } from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const used = (output: number): ShownSession['usage'] => ({ input: 0, cached: 0, output, cost_usd: null });
 const runningRow = (id: number, more: Partial<ShownSession> = {}): ShownSession =>

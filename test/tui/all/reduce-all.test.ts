@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { getLayout } from '../../../tui/layout/layout.ts';
-import { type AllBench, allBench } from '../../support/all-dashboard.tsx';
-import { askRow, decisionRow, engineStatus, sessionRow, taskRow } from '../../support/dashboard.ts';
+import { type AllBench, allBench } from '../../support/terminals/all-dashboard.tsx';
+import { askRow, decisionRow, engineStatus, sessionRow, taskRow } from '../../support/terminals/dashboard.ts';
 
 const withDecisions = (self: AllBench, name: string, ...ids: number[]): AllBench =>
   self.data(name, {

@@ -12,8 +12,8 @@ import {
   showEvidence,
   showWork,
   taskRow,
-} from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+} from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 /** Decisions 1 to `count`, as the engine sends them. */
 function withDecisions(count: number, columns = 80, rows = 24): Bench {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeChanges } from '../../../tui/plain/describe-changes.ts';
 import type { ListedStats } from '../../../tui/state/rows.ts';
-import { type Bench, bench } from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+import { type Bench, bench } from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const SPAN = { count: 0, median_sec: null, p90_sec: null };
 

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeChanges } from '../../../tui/plain/describe-changes.ts';
 import type { ListedUsageDay } from '../../../tui/state/rows.ts';
-import { type Bench, bench, sessionRow, usageSum as sum, usageDay } from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+import {
+  type Bench,
+  bench,
+  sessionRow,
+  usageSum as sum,
+  usageDay,
+} from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const nothing = (more: Partial<ListedUsageDay> = {}): ListedUsageDay =>
   usageDay({

@@ -3,8 +3,16 @@ import { describe, it } from 'node:test';
 import stringWidth from 'string-width';
 import { describeChanges } from '../../../tui/plain/describe-changes.ts';
 import type { EventRow, HeldRow, ShownSession } from '../../../tui/state/rows.ts';
-import { type Bench, bench, NOW, sessionRow, showTask, showWork, taskRow } from '../../support/dashboard.ts';
-import { screenOf } from '../../support/render.tsx';
+import {
+  type Bench,
+  bench,
+  NOW,
+  sessionRow,
+  showTask,
+  showWork,
+  taskRow,
+} from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const minutesLater = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString();
 const clockAt = (minutes: number): string =>

@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { SvcError } from '../../../engine/index.ts';
 import { openPreferenceFile } from '../../../tui/preferences/preference-file.ts';
 import { DEFAULT_PREFERENCES } from '../../../tui/preferences/preferences.ts';
-import { temporaryFolder } from '../../support/git.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 /** A machine home with this ui.yaml. */
 function makeHome(t: TestContext, text?: string): { env: NodeJS.ProcessEnv; file: string } {

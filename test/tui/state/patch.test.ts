@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { findLineAnchor, parsePatch } from '../../../tui/state/patch.ts';
-import { temporaryFolder } from '../../support/git.ts';
+import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 describe('the rows of a patch that git has printed', () => {
   const folder = temporaryFolder('svc-patch-');

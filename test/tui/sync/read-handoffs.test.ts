@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import type { EngineClient } from '../../../engine/index.ts';
 import { readShownHandoffs } from '../../../tui/sync/read-handoffs.ts';
-import { type Bench, bench, messageRow } from '../../support/dashboard.ts';
+import { type Bench, bench, messageRow } from '../../support/terminals/dashboard.ts';
 
 describe('a handoff in the preview of Bus', () => {
   let dash: Bench;

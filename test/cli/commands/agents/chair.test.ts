@@ -5,7 +5,13 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../../support/wait.ts';
-import { AGENT, isRunning, makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
+import {
+  AGENT,
+  isRunning,
+  makeWorkspace,
+  SVC,
+  type TestWorkspace,
+} from '../../../support/workspaces/workspace.ts';
 
 interface Start {
   preset: string;

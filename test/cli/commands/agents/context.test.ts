@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { runHere } from '../../../support/command-line.ts';
-import { readCorpus } from '../../../support/corpus.ts';
-import { temporaryFolder } from '../../../support/git.ts';
+import { readCorpus } from '../../../support/gateway/corpus.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { runHere } from '../../../support/workspaces/command-line.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 // The command needs neither a workspace nor an engine, so the folder has no svc.yaml.
 const cwd = temporaryFolder();

@@ -14,7 +14,7 @@ import {
 import { delimiter, dirname, join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { parse } from 'smol-toml';
-import { makeWorkspace, type Ran, SVC, type TestWorkspace } from '../../../support/workspace.ts';
+import { makeWorkspace, type Ran, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 interface Report {
   client: string;

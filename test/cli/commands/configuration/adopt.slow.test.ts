@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { configuration, type Task, type WireValue } from '../../../../engine/index.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('svc adopt after a move', () => {
   let ws: TestWorkspace;

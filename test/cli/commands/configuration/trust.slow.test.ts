@@ -3,7 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { type ConsentView, samples } from '../../../../engine/index.ts';
-import { makeWorkspace, type TestWorkspace, type WorkspaceOptions } from '../../../support/workspace.ts';
+import {
+  makeWorkspace,
+  type TestWorkspace,
+  type WorkspaceOptions,
+} from '../../../support/workspaces/workspace.ts';
 
 interface Desk {
   ws: TestWorkspace;

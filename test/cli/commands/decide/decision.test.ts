@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Decision, EditResult, Task, WireValue } from '../../../../engine/index.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 type Shown = { decision: WireValue<Decision>; task: WireValue<Task> };
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Task, Verification, WireValue } from '../../../../engine/index.ts';
 import { settled, until } from '../../../support/wait.ts';
-import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
+import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('svc verify', () => {
   let ws: TestWorkspace;

@@ -4,8 +4,8 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
-import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
-import { SVC } from '../../../support/workspace.ts';
+import { gitEnvironment, temporaryFolder } from '../../../support/workspaces/git.ts';
+import { SVC } from '../../../support/workspaces/workspace.ts';
 
 /** Processes that were started with this folder for temporary files. */
 const findProcessesOf = (folder: string): string[] =>

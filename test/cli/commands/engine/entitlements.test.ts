@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../../engine/core/base/clock.ts';
 import { formatLocalTime } from '../../../../engine/core/base/text.ts';
-import { logMachineIn, setUpServer, startTestServer } from '../../../support/linked-server.ts';
+import { logMachineIn, setUpServer, startTestServer } from '../../../support/server/linked-server.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace } from '../../../support/workspace.ts';
+import { makeWorkspace } from '../../../support/workspaces/workspace.ts';
 
 test("the account's entitlements are shown with and without a link, in the person's time zone", async (t) => {
   const server = await startTestServer({ clock: systemClock });

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { runHere } from '../../../support/command-line.ts';
-import { temporaryFolder } from '../../../support/git.ts';
-import { openBrowser, PASSWORD, signIn, startTestServer } from '../../../support/linked-server.ts';
+import { openBrowser, PASSWORD, signIn, startTestServer } from '../../../support/server/linked-server.ts';
+import { runHere } from '../../../support/workspaces/command-line.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 const runIn = (cwd: string, args: string[], input = '') =>
   runHere(['server', ...args], { cwd, env: { HOME: cwd, PATH: process.env.PATH }, input });

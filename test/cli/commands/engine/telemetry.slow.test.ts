@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import { temporaryFolder } from '../../../support/git.ts';
-import { type Browser, openBrowser, PASSWORD } from '../../../support/linked-server.ts';
-import { runOnTerminal } from '../../../support/pty.ts';
-import { type ServerProgram, startServerProgram } from '../../../support/server-program.ts';
+import { type Browser, openBrowser, PASSWORD } from '../../../support/server/linked-server.ts';
+import { type ServerProgram, startServerProgram } from '../../../support/server/server-program.ts';
+import { runOnTerminal } from '../../../support/terminals/pty.ts';
 import { awaitQuietDay } from '../../../support/wait.ts';
-import { AGENT, makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
+import { AGENT, makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 const CLAUDE = `'${process.execPath}' '${AGENT}' -- {{prompt}}`;
 const DO_NOT_TRACK = { env: { DO_NOT_TRACK: '1' } };

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../../support/workspace.ts';
+import { makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('a secret for each route', () => {
   test('routes with a secret are open, samples are signed with it, and config stores it as a map', async (t) => {

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { findLastingFile } from '../../../../cli/commands/start/git-hook.ts';
-import { temporaryFolder } from '../../../support/git.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 const folder = temporaryFolder();
 after(() => rmSync(folder, { recursive: true }));

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 import type { Ask, WireValue } from '../../../../engine/index.ts';
 import { settled, until } from '../../../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('svc ask', () => {
   let ws: TestWorkspace;

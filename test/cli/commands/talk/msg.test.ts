@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { report } from '../../../support/faults.ts';
+import { report } from '../../../support/processes/faults.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('svc msg', () => {
   let ws: TestWorkspace;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Task, WireValue } from '../../../../engine/index.ts';
-import { takePart } from '../../../support/seats.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { takePart } from '../../../support/workspaces/seats.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('a ledger on the command line', () => {
   let ws: TestWorkspace;

@@ -4,11 +4,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, write
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Lock, Session, WireValue } from '../../../../engine/index.ts';
-import { gitEnvironment } from '../../../support/git.ts';
-import { stdioClient } from '../../../support/mcp.ts';
-import { takePart } from '../../../support/seats.ts';
+import { stdioClient } from '../../../support/agents/mcp.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { gitEnvironment } from '../../../support/workspaces/git.ts';
+import { takePart } from '../../../support/workspaces/seats.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('svc lock', () => {
   let ws: TestWorkspace;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 let ws: TestWorkspace;
 before(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Ask, Task, Verification, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 /** Runs what an agent runs from its own shell in a worktree, without any setup. */
 describe('a worker at its own command line', () => {

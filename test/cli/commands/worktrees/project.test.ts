@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type ProjectSetup, quoteForShell, type WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
-import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
+import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('svc project', () => {
   let ws: TestWorkspace;

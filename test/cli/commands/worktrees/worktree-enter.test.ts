@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Session, Task, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('entering the worktree of a session', () => {
   let ws: TestWorkspace;

@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { delimiter, join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { EngineClient, Session, WireValue } from '../../../../engine/index.ts';
-import { temporaryFolder } from '../../../support/git.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 /** Records its arguments, one per NUL, and prints the content of `answer`. */
 const STAND_IN = `#!/bin/sh

@@ -5,10 +5,10 @@ import { after, before, describe, test } from 'node:test';
 import type { NewTask } from '../../../../engine/board/tasks/index.ts';
 import { systemClock } from '../../../../engine/core/base/clock.ts';
 import type { Decision, EditResult, SvcError, WireValue } from '../../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../../support/engine.ts';
-import { temporaryFolder } from '../../../support/git.ts';
-import { openSpine } from '../../../support/spine.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
+import { openSpine } from '../../../support/workspaces/spine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('editing the prompt of a pending decision', () => {
   let ws: TestWorkspace;

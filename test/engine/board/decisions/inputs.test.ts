@@ -9,10 +9,10 @@ import {
   type RunInputs,
   readPromptInputs,
 } from '../../../../engine/board/decisions/inputs.ts';
-import { engineHere } from '../../../support/engine.ts';
-import { fakeSettings } from '../../../support/spine.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace } from '../../../support/workspace.ts';
+import { engineHere } from '../../../support/workspaces/engine.ts';
+import { fakeSettings } from '../../../support/workspaces/spine.ts';
+import { makeWorkspace } from '../../../support/workspaces/workspace.ts';
 
 const text = { title: 'a', body: 'do it', context: null, acceptanceCriteria: ['done'], ledger: null };
 const inputs: RunInputs = {

@@ -6,8 +6,8 @@ import { createWorkflow, type DispatchPort, type Workflow } from '../../../../en
 import { SvcError } from '../../../../engine/core/base/errors.ts';
 import { createReceiver } from '../../../../engine/receiver/index.ts';
 import { fakeClock } from '../../../support/clock.ts';
-import { temporaryFolder } from '../../../support/git.ts';
-import { fakeSettings, openSpine, type Spine } from '../../../support/spine.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
+import { fakeSettings, openSpine, type Spine } from '../../../support/workspaces/spine.ts';
 import { CONFIG, decide, lookup, SECRET, task } from '../../receiver/rig.ts';
 import { refusal } from '../holding.ts';
 

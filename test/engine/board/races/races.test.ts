@@ -3,9 +3,9 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EngineClient } from '../../../../engine/index.ts';
-import { temporaryFolder } from '../../../support/git.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 /** Writes and commits its own file; its prompt says who fails and who waits for a file. */
 const RACER = `#!/bin/sh

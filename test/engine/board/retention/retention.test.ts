@@ -6,7 +6,7 @@ import type { RetentionAges } from '../../../../engine/board/retention/config.ts
 import { createDataRetention, type DataRetention } from '../../../../engine/board/retention/index.ts';
 import { createEventLog, openStorage, type Storage } from '../../../../engine/storage/index.ts';
 import { createWorktrees } from '../../../../engine/workers/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository, type TestRepository } from '../../../support/git.ts';
+import { gitEnvironment, makeRepository, type TestRepository } from '../../../support/workspaces/git.ts';
 
 const DAY = 86_400_000;
 const NOW = 1000 * DAY;

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { EngineClient, Session, Task, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('discarding the work of a session, and restoring it', () => {
   let ws: TestWorkspace;

@@ -4,10 +4,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Task, WireValue } from '../../../../engine/index.ts';
-import { temporaryFolder } from '../../../support/git.ts';
-import { isInstalled, LAYOUTS, type Layout } from '../../../support/layouts.ts';
-import { impossible } from '../../../support/strict.ts';
-import { makeWorkspace, type Ran, type TestWorkspace } from '../../../support/workspace.ts';
+import { impossible } from '../../../support/agents/strict.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
+import { isInstalled, LAYOUTS, type Layout } from '../../../support/workspaces/layouts.ts';
+import { makeWorkspace, type Ran, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 const STEPS = ['run', 'list', 'diff', 'trial', 'promote', 'undo', 'discard', 'restore', 'pr'] as const;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EngineClient, ListedSession, Task, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('git decides whether work still needs review', () => {
   let ws: TestWorkspace;

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Session, WireValue } from '../../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 interface Row {
   branch: string;

@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { TaskChoices, WireValue } from '../../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../../support/engine.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('the choices for a new task', () => {
   let ws: TestWorkspace;

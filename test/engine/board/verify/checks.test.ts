@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Verification, WireValue } from '../../../../engine/index.ts';
-import type { EngineHere } from '../../../support/engine.ts';
-import { ended, openHere, started } from '../../../support/strict.ts';
+import { ended, openHere, started } from '../../../support/agents/strict.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import type { EngineHere } from '../../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 type Shown = WireValue<Verification>;
 

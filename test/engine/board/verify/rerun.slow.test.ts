@@ -3,7 +3,6 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EngineHost, SvcError, Verification, WireValue } from '../../../../engine/index.ts';
-import type { EngineHere } from '../../../support/engine.ts';
 import {
   commandLines,
   ended,
@@ -12,9 +11,10 @@ import {
   makeStrict,
   openHere,
   started,
-} from '../../../support/strict.ts';
+} from '../../../support/agents/strict.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import type { EngineHere } from '../../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 type Shown = WireValue<Verification>;
 interface Letter {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createHooks, type HookContributor, type HookMoment } from '../../../../engine/bus/hooks/index.ts';
 import type { Api } from '../../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 interface Look {
   deny: string | null;

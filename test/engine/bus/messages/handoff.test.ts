@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 import type { Shown } from '../rig.ts';
 
 describe('the Chair gets a handoff at the end of a session', () => {

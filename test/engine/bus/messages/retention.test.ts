@@ -11,8 +11,8 @@ import { createNotices } from '../../../../engine/bus/notices/index.ts';
 import { createPeers } from '../../../../engine/workers/sessions/peers.ts';
 import { createSeats } from '../../../../engine/workers/sessions/seats/index.ts';
 import { type FakeClock, fakeClock } from '../../../support/clock.ts';
-import { temporaryFolder } from '../../../support/git.ts';
-import { openSpine, type Spine } from '../../../support/spine.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
+import { openSpine, type Spine } from '../../../support/workspaces/spine.ts';
 
 const HOUR = 3_600_000;
 

@@ -6,9 +6,9 @@ import { after, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { Caller, CallOptions } from '../../../../engine/core/api/operation.ts';
 import { openStorage } from '../../../../engine/storage/index.ts';
-import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 const PERSON: Caller = { seat: 'chair', actor: 'ada', via: 'cli', sessionId: null, project: null, env: {} };
 

@@ -8,9 +8,9 @@ import { parameterOf, sentence } from '../../../../engine/core/base/sentence.ts'
 import { errorFromWire, errorToWire } from '../../../../engine/daemon/wire.ts';
 import { nameCommand, type OperationMention, Sentence, SvcError } from '../../../../engine/index.ts';
 import { nameKey } from '../../../../tui/keymap/name-key.ts';
-import { engineHere } from '../../../support/engine.ts';
 import { sentencesInSource } from '../../../support/sentences.ts';
-import { makeWorkspace } from '../../../support/workspace.ts';
+import { engineHere } from '../../../support/workspaces/engine.ts';
+import { makeWorkspace } from '../../../support/workspaces/workspace.ts';
 
 const READERS: readonly SentenceReader[] = ['commands', 'tools', 'anyone'];
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { accountName, homeOfUser } from '../../../../engine/core/base/account.ts';
 import { resolveMachineHome } from '../../../../engine/core/workspace/machine-home.ts';
 import { folderOf, giveFolderTo, runAs, type TestUser } from '../../../support/hostile.ts';
-import { SVC } from '../../../support/workspace.ts';
+import { SVC } from '../../../support/workspaces/workspace.ts';
 
 test('a user has the name from the system, and the home from HOME', () => {
   assert.equal(accountName(), userInfo().username);

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
 import { writeFileAtomically } from '../../../../engine/core/base/atomic-file.ts';
-import { temporaryFolder } from '../../../support/git.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 describe('writing a file atomically', () => {
   const top = temporaryFolder();

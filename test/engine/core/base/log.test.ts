@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSyn
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openLog } from '../../../../engine/core/base/log.ts';
-import { temporaryFolder } from '../../../support/git.ts';
 import { until } from '../../../support/wait.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 describe('the log of the engine', () => {
   test('the log continues in its newest file, starts another at 10 MiB with no line cut, and keeps six', async (t) => {

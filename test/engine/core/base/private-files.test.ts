@@ -19,7 +19,7 @@ import {
   readPrivate,
   replacePrivate,
 } from '../../../../engine/core/base/private-files.ts';
-import { temporaryFolder } from '../../../support/git.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 describe('a private file', () => {
   const folder = temporaryFolder();

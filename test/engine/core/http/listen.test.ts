@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { SvcError } from '../../../../engine/core/base/errors.ts';
 import { listenOn } from '../../../../engine/core/http/listen.ts';
-import { temporaryFolder } from '../../../support/git.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 test('a port in use is named, with the next step', async (t) => {
   const [one, other] = [createServer(), createServer()];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findProxy, readProxies } from '../../../../engine/core/http/proxies.ts';
-import { assertReadsNoProxy } from '../../../support/no-proxy-cases.ts';
+import { assertReadsNoProxy } from '../../../support/gateway/no-proxy-cases.ts';
 
 test('proxies are read as by other programs, and a broken one is not repeated', () => {
   assert.deepEqual(readProxies({}), { http: '', https: '', except: '' });

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
 import { claimDataFolder, inspectOwnDataFolder } from '../../../../engine/core/workspace/data-folder.ts';
-import { temporaryFolder } from '../../../support/git.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 describe('a data folder', () => {
   const folder = temporaryFolder();

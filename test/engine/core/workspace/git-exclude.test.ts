@@ -4,7 +4,12 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { configuration, type Engine, openEngine } from '../../../../engine/index.ts';
 import { listChangedFiles } from '../../../../engine/workers/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository, openTestGit, type TestRepository } from '../../../support/git.ts';
+import {
+  gitEnvironment,
+  makeRepository,
+  openTestGit,
+  type TestRepository,
+} from '../../../support/workspaces/git.ts';
 
 let repository: TestRepository;
 beforeEach(() => {

@@ -21,7 +21,7 @@ import {
   readRegistry,
   registerWorkspace,
 } from '../../../../engine/core/workspace/registry.ts';
-import { temporaryFolder } from '../../../support/git.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 describe('the workspaces of a machine', () => {
   const folder = temporaryFolder();

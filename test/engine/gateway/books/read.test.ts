@@ -4,8 +4,8 @@ import { after, describe, test } from 'node:test';
 import { createBooksReader } from '../../../../engine/gateway/books/read.ts';
 import type { CallRow } from '../../../../engine/gateway/books/schema.ts';
 import { openBooks } from '../../../../engine/gateway/server/books.ts';
-import { makeCallRow } from '../../../support/call-row.ts';
-import { temporaryFolder } from '../../../support/git.ts';
+import { makeCallRow } from '../../../support/workspaces/call-row.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 const DAY = '2026-11-22';
 const NOON = Date.parse(`${DAY}T12:00:00Z`);

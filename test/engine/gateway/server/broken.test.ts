@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer as createWebServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
-import type { Json } from '../../../support/plain-protocols.ts';
+import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
+import type { Json } from '../../../support/gateway/plain-protocols.ts';
 import { until } from '../../../support/wait.ts';
 
 const chat = '/v1/chat/completions';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createBooksReader } from '../../../../engine/gateway/books/read.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
-import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
+import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
 import { until } from '../../../support/wait.ts';
 
 const CHAT = { model: MODEL, max_tokens: 5, messages: [{ role: 'user', content: 'Hello' }] };

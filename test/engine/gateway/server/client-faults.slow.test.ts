@@ -6,8 +6,8 @@ import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { MODEL, startUpstream, type Upstream } from '../../../../fixtures/upstream/upstream.ts';
-import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
-import type { Json } from '../../../support/plain-protocols.ts';
+import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
+import type { Json } from '../../../support/gateway/plain-protocols.ts';
 import { until } from '../../../support/wait.ts';
 
 const CHAT = { model: MODEL, max_tokens: 5, messages: [{ role: 'user', content: 'Hello' }] };

@@ -13,7 +13,7 @@ import {
   type Upstream,
   WORDS,
 } from '../../../../fixtures/upstream/upstream.ts';
-import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
+import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
 import { until } from '../../../support/wait.ts';
 
 /** The services' own client libraries, pointed at a gateway as a person would. */

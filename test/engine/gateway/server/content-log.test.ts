@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { contentLogPath } from '../../../../engine/gateway/content-choices.ts';
 import { createContentLog, MOST_CONTENT_BYTES } from '../../../../engine/gateway/server/content-log.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
-import { type GatewayRig, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
+import { type GatewayRig, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway/gateway.ts';
 import { until } from '../../../support/wait.ts';
 
 const QUESTION = 'what is said between these two is nobody’s business';

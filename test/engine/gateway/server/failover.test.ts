@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
-import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
+import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
 
 /** The first provider's answer. */
 interface Answer {

@@ -16,7 +16,7 @@ import {
   makeGateway,
   makeProvider,
   REAL_KEY,
-} from '../../../support/gateway.ts';
+} from '../../../support/gateway/gateway.ts';
 
 const PROTOCOLS: readonly Protocol[] = ['chat', 'responses', 'messages', 'gemini'];
 

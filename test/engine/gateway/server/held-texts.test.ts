@@ -4,8 +4,8 @@ import { findJsonMembers } from '../../../../engine/gateway/json-members.ts';
 import type { Protocol } from '../../../../engine/gateway/protocol.ts';
 import { parseHoldingTexts } from '../../../../engine/gateway/server/held-texts.ts';
 import { createTranslation } from '../../../../engine/gateway/translate/index.ts';
-import { randomRequest } from '../../../support/plain-exchange.ts';
-import { type Json, PAIRS, PLAIN_PROTOCOLS } from '../../../support/plain-protocols.ts';
+import { randomRequest } from '../../../support/gateway/plain-exchange.ts';
+import { type Json, PAIRS, PLAIN_PROTOCOLS } from '../../../support/gateway/plain-protocols.ts';
 
 const ROUNDS = 12;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { MODEL, startUpstream, type Upstream } from '../../../../fixtures/upstream/upstream.ts';
-import { type GatewayRig, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
+import { type GatewayRig, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway/gateway.ts';
 
 const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };
 

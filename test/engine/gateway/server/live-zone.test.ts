@@ -7,8 +7,8 @@ import { after, before, describe, test } from 'node:test';
 import { createForwardedReader } from '../../../../engine/gateway/index.ts';
 import { findJsonMembers } from '../../../../engine/gateway/json-members.ts';
 import type { GatewaySettings } from '../../../../engine/gateway/settings.ts';
-import { readCorpus } from '../../../support/corpus.ts';
-import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
+import { readCorpus } from '../../../support/gateway/corpus.ts';
+import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
 
 const LIVE = {
   onlyLast: true,

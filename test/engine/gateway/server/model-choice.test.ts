@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
+import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
 import { until } from '../../../support/wait.ts';
 
 const chat = '/v1/chat/completions';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { CallRow } from '../../../../engine/gateway/books/schema.ts';
-import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
+import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
 import { until } from '../../../support/wait.ts';
 
 /** The upstream's answer to each request. */

@@ -5,7 +5,7 @@ import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { sealReasoning } from '../../../../engine/gateway/translate/reasoning.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
-import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
+import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
 
 // Every protocol as a caller, with a provider of each other protocol.
 

@@ -12,10 +12,10 @@ import {
   type UpstreamListener,
 } from '../../../../engine/gateway/server/upstream.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
-import { startConnectProxy } from '../../../support/connect-proxy.ts';
-import { CLOSED_PORT, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
-import { assertReadsNoProxy } from '../../../support/no-proxy-cases.ts';
-import { startSilentTarget } from '../../../support/silent-target.ts';
+import { startConnectProxy } from '../../../support/gateway/connect-proxy.ts';
+import { CLOSED_PORT, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway/gateway.ts';
+import { assertReadsNoProxy } from '../../../support/gateway/no-proxy-cases.ts';
+import { startSilentTarget } from '../../../support/gateway/silent-target.ts';
 import { until } from '../../../support/wait.ts';
 
 const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Json } from '../../../support/plain-protocols.ts';
-import { exchange, parseEvents } from '../../../support/translated.ts';
+import type { Json } from '../../../support/gateway/plain-protocols.ts';
+import { exchange, parseEvents } from '../../../support/gateway/translated.ts';
 
 const EPHEMERAL = { type: 'ephemeral' };
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Json } from '../../../support/plain-protocols.ts';
-import { type SdkClients, startSdkClients } from '../../../support/sdk-clients.ts';
-import { exchange, parseEvents } from '../../../support/translated.ts';
+import type { Json } from '../../../support/gateway/plain-protocols.ts';
+import { type SdkClients, startSdkClients } from '../../../support/gateway/sdk-clients.ts';
+import { exchange, parseEvents } from '../../../support/gateway/translated.ts';
 
 const GRAMMAR = 'start: "*** Begin Patch" ';
 

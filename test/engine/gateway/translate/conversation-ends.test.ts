@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { findJsonMembers } from '../../../../engine/gateway/json-members.ts';
 import { parseHoldingTexts } from '../../../../engine/gateway/server/held-texts.ts';
 import { createTranslation } from '../../../../engine/gateway/translate/index.ts';
-import type { Json } from '../../../support/plain-protocols.ts';
-import { exchange } from '../../../support/translated.ts';
+import type { Json } from '../../../support/gateway/plain-protocols.ts';
+import { exchange } from '../../../support/gateway/translated.ts';
 
 const hi = { role: 'user', content: 'q' };
 const OLD = 'claude-sonnet-4-5';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Protocol, SseEvent } from '../../../../engine/gateway/protocol.ts';
 import { createTranslation } from '../../../../engine/gateway/translate/index.ts';
-import { createDice, PLAIN_TOOLS, type PlainAnswer } from '../../../support/plain-exchange.ts';
-import { type Json, PAIRS, PLAIN_PROTOCOLS, PROTOCOLS } from '../../../support/plain-protocols.ts';
-import { type SdkClients, startSdkClients } from '../../../support/sdk-clients.ts';
+import { createDice, PLAIN_TOOLS, type PlainAnswer } from '../../../support/gateway/plain-exchange.ts';
+import { type Json, PAIRS, PLAIN_PROTOCOLS, PROTOCOLS } from '../../../support/gateway/plain-protocols.ts';
+import { type SdkClients, startSdkClients } from '../../../support/gateway/sdk-clients.ts';
 
 const ANSWER: PlainAnswer = {
   thinking: 'first',

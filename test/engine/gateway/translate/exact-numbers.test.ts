@@ -5,7 +5,7 @@ import { findJsonMembers } from '../../../../engine/gateway/json-members.ts';
 import type { Protocol } from '../../../../engine/gateway/protocol.ts';
 import { parseHoldingTexts } from '../../../../engine/gateway/server/held-texts.ts';
 import { createTranslation } from '../../../../engine/gateway/translate/index.ts';
-import { PROTOCOLS } from '../../../support/plain-protocols.ts';
+import { PROTOCOLS } from '../../../support/gateway/plain-protocols.ts';
 
 // Numbers as texts, because a JavaScript literal would be rounded.
 const NUMBERS = [

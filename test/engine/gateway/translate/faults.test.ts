@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import type { Protocol } from '../../../../engine/gateway/protocol.ts';
 import { writeFault } from '../../../../engine/gateway/protocols/index.ts';
 import { createTranslation } from '../../../../engine/gateway/translate/index.ts';
-import { type Json, PAIRS, PROTOCOLS } from '../../../support/plain-protocols.ts';
-import { type SdkClients, startSdkClients } from '../../../support/sdk-clients.ts';
+import { type Json, PAIRS, PROTOCOLS } from '../../../support/gateway/plain-protocols.ts';
+import { type SdkClients, startSdkClients } from '../../../support/gateway/sdk-clients.ts';
 
 const SAID: Record<Protocol, (message: string) => Json> = {
   chat: (message) => ({ error: { message, type: 'x', code: null, param: null } }),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Protocol } from '../../../../engine/gateway/protocol.ts';
-import type { Json } from '../../../support/plain-protocols.ts';
-import { exchange } from '../../../support/translated.ts';
+import type { Json } from '../../../support/gateway/plain-protocols.ts';
+import { exchange } from '../../../support/gateway/translated.ts';
 
 const hi = [{ role: 'user', content: 'q' }];
 const fromClaude = (more: Json, model: string, to: Protocol = 'chat'): Json =>

@@ -7,9 +7,9 @@ import {
   type PlainRequest,
   randomAnswer,
   randomRequest,
-} from '../../../support/plain-exchange.ts';
-import { type Json, PAIRS, PLAIN_PROTOCOLS } from '../../../support/plain-protocols.ts';
-import { type SdkClients, startSdkClients } from '../../../support/sdk-clients.ts';
+} from '../../../support/gateway/plain-exchange.ts';
+import { type Json, PAIRS, PLAIN_PROTOCOLS } from '../../../support/gateway/plain-protocols.ts';
+import { type SdkClients, startSdkClients } from '../../../support/gateway/sdk-clients.ts';
 
 const ROUNDS = 60;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { dropSealedReasoning, SEAL_MARK } from '../../../../engine/gateway/translate/index.ts';
-import type { Json } from '../../../support/plain-protocols.ts';
-import { exchange, parseEvents } from '../../../support/translated.ts';
+import type { Json } from '../../../support/gateway/plain-protocols.ts';
+import { exchange, parseEvents } from '../../../support/gateway/translated.ts';
 
 const thinking = { type: 'thinking', thinking: 'let me see', signature: 'EqQB' };
 const redacted = { type: 'redacted_thinking', data: 'secret' };

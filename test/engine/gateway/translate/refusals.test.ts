@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Protocol } from '../../../../engine/gateway/protocol.ts';
 import { createTranslation } from '../../../../engine/gateway/translate/index.ts';
-import { type Json, PROTOCOLS } from '../../../support/plain-protocols.ts';
+import { type Json, PROTOCOLS } from '../../../support/gateway/plain-protocols.ts';
 
 const user = (part: Json): Json => ({ messages: [{ role: 'user', content: [part] }] });
 const input = (item: Json): Json => ({ input: [item] });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Protocol } from '../../../../engine/gateway/protocol.ts';
-import { type Json, PROTOCOLS } from '../../../support/plain-protocols.ts';
-import { exchange } from '../../../support/translated.ts';
+import { type Json, PROTOCOLS } from '../../../support/gateway/plain-protocols.ts';
+import { exchange } from '../../../support/gateway/translated.ts';
 
 /**
  * The same tokens as each provider counts them: 100 in the prompt, 60 of them cached; 50 generated, 20 of them

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { crush } from '../../../../engine/knowledge/context/crush/index.ts';
-import { readCorpus } from '../../../support/corpus.ts';
+import { readCorpus } from '../../../support/gateway/corpus.ts';
 
 const LEAST_SAVED = 0.6;
 

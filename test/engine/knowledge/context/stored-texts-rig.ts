@@ -7,7 +7,7 @@ import { createStoredTexts, type StoredTextsSettings } from '../../../../engine/
 import { contextOperations } from '../../../../engine/knowledge/context/operations.ts';
 import { openStorage } from '../../../../engine/storage/index.ts';
 import { fakeClock } from '../../../support/clock.ts';
-import { temporaryFolder } from '../../../support/git.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 type ContextApi = ApiOf<OperationsOf<typeof contextOperations>>;
 

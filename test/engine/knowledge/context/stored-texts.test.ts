@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { SvcError } from '../../../../engine/index.ts';
 import { hashBytes } from '../../../../engine/knowledge/context/text-files.ts';
-import { readCorpus } from '../../../support/corpus.ts';
+import { readCorpus } from '../../../support/gateway/corpus.ts';
 import { MINUTE, storedTextsRig } from './stored-texts-rig.ts';
 
 const refusal =

@@ -8,7 +8,7 @@ import { createHashIndex } from '../../../../engine/knowledge/guard/copies/hash-
 import { findNewLines, markNewTokens } from '../../../../engine/knowledge/guard/copies/introduced.ts';
 import { chooseSamplings, fillCopySettings } from '../../../../engine/knowledge/guard/copies/settings.ts';
 import type { SourceLanguage } from '../../../../engine/knowledge/sources/index.ts';
-import { createDice } from '../../../support/mutants.ts';
+import { createDice } from '../../../support/gateway/mutants.ts';
 
 const SETTINGS = fillCopySettings({ window: 0, min_tokens: 0, max_files: 0 });
 

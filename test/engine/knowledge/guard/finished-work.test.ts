@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { engineHere } from '../../../support/engine.ts';
 import { until } from '../../../support/wait.ts';
-import { makeWorkspace } from '../../../support/workspace.ts';
+import { engineHere } from '../../../support/workspaces/engine.ts';
+import { makeWorkspace } from '../../../support/workspaces/workspace.ts';
 
 const SUMS = `export function sumByDay(entries, zone) {
   const sums = new Map();

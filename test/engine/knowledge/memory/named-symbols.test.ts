@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { listNamedSymbols } from '../../../../engine/knowledge/memory/named-symbols.ts';
 import { createIndexer } from '../../../../engine/knowledge/symbols/index-files/indexer.ts';
-import { gitEnvironment, openTestGit } from '../../../support/git.ts';
+import { gitEnvironment, openTestGit } from '../../../support/workspaces/git.ts';
 import { memoryRig } from './rig.ts';
 
 test('names of code are distinguished from words, paths and names in capitals', () => {

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { readConcept } from '../../../../engine/knowledge/memory/okf/concept.ts';
-import { readFilesBelow } from '../../../support/folder-files.ts';
+import { readFilesBelow } from '../../../support/workspaces/folder-files.ts';
 import { memoryRig } from './rig.ts';
 
 type Rig = ReturnType<typeof memoryRig>;

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { createRecall } from '../../../../engine/knowledge/memory/recall.ts';
 import { createMemoryStore } from '../../../../engine/knowledge/memory/store.ts';
 import { fakeClock } from '../../../support/clock.ts';
-import { temporaryFolder } from '../../../support/git.ts';
-import { openSpine } from '../../../support/spine.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
+import { openSpine } from '../../../support/workspaces/spine.ts';
 
 const ADA = {
   actor: 'ada',

@@ -11,8 +11,8 @@ import {
   isPrivatePath,
 } from '../../../../engine/workers/runner/worktrees/inspect/sensitive.ts';
 import { fakeClock } from '../../../support/clock.ts';
-import { temporaryFolder } from '../../../support/git.ts';
-import { openSpine } from '../../../support/spine.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
+import { openSpine } from '../../../support/workspaces/spine.ts';
 
 type MemoryApi = ApiOf<OperationsOf<typeof memoryOperations>>;
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Caller } from '../../../../engine/core/api/operation.ts';
 import type { Api, SvcError } from '../../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../../support/engine.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 interface Shown {
   id: string;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { composeNotes } from '../../../../engine/knowledge/memory/brief.ts';
 import type { Memory } from '../../../../engine/knowledge/memory/rows.ts';
-import { type EngineHere, engineHere } from '../../../support/engine.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 import { memoryRig } from './rig.ts';
 
 const DAY = 86_400_000;

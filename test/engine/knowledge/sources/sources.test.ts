@@ -10,7 +10,7 @@ import {
   readSource,
 } from '../../../../engine/knowledge/sources/index.ts';
 import { createSourceParser, LONGEST_PARSE_MS } from '../../../../engine/knowledge/sources/parse.ts';
-import { gitEnvironment, openTestGit, temporaryFolder } from '../../../support/git.ts';
+import { gitEnvironment, openTestGit, temporaryFolder } from '../../../support/workspaces/git.ts';
 
 const folder = temporaryFolder();
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -15,8 +15,8 @@ import type { ExactRun } from '../../../../engine/knowledge/symbols/exact/exact-
 import { findTypescript } from '../../../../engine/knowledge/symbols/exact/find-typescript.ts';
 import { buildCompilerStart } from '../../../../engine/knowledge/symbols/exact/start-compiler.ts';
 import { runExactTier } from '../../../../engine/knowledge/symbols/exact-tier.ts';
-import { gitEnvironment } from '../../../support/git.ts';
 import { until } from '../../../support/wait.ts';
+import { gitEnvironment } from '../../../support/workspaces/git.ts';
 import { type Files, type IndexedProject, listEdges, makeProject, openGraph } from './graph-rig.ts';
 
 const require = createRequire(import.meta.url);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { createGraph, type Graph } from '../../../../engine/knowledge/symbols/index.ts';
 import { createIndexer, type FileIndexer } from '../../../../engine/knowledge/symbols/index-files/indexer.ts';
 import { SYMBOL_COLUMNS, toEdge, toSymbol } from '../../../../engine/knowledge/symbols/store/rows.ts';
-import { gitEnvironment, openTestGit, temporaryFolder } from '../../../support/git.ts';
+import { gitEnvironment, openTestGit, temporaryFolder } from '../../../support/workspaces/git.ts';
 
 export type Files = Readonly<Record<string, string>>;
 

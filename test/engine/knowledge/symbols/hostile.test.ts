@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { findSymbol } from '../../../../engine/knowledge/symbols/query/find.ts';
 import { openGraphFile } from '../../../../engine/knowledge/symbols/store/graph-file.ts';
 import { createGraphRows } from '../../../../engine/knowledge/symbols/store/rows.ts';
-import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
+import { gitEnvironment, temporaryFolder } from '../../../support/workspaces/git.ts';
 import { listEdges, makeProject } from './graph-rig.ts';
 
 describe('an index of hostile files', () => {

@@ -8,8 +8,8 @@ import { createGraph, placeShared } from '../../../../engine/knowledge/symbols/i
 import { graphOperations } from '../../../../engine/knowledge/symbols/operations.ts';
 import { createImpactReader } from '../../../../engine/knowledge/symbols/read-impact.ts';
 import { fakeClock } from '../../../support/clock.ts';
-import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
-import { openSpine } from '../../../support/spine.ts';
+import { gitEnvironment, temporaryFolder } from '../../../support/workspaces/git.ts';
+import { openSpine } from '../../../support/workspaces/spine.ts';
 
 type GraphApi = ApiOf<OperationsOf<typeof graphOperations>>;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { showButtons, showText } from '../../../../fixtures/slack/slack.ts';
-import { onBothDatabases } from '../../../support/linked-server.ts';
+import { onBothDatabases } from '../../../support/server/linked-server.ts';
 import { until } from '../../../support/wait.ts';
 import { linkEverywhere } from './every-channel-rig.ts';
 

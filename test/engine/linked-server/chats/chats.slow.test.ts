@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, it } from 'node:test';
-import { onBothDatabases, type startTestServer } from '../../../support/linked-server.ts';
+import { onBothDatabases, type startTestServer } from '../../../support/server/linked-server.ts';
 import { ANN, type ChatRig, chatRig, STRANGER } from './rig.ts';
 
 const rigs: ChatRig[] = [];

@@ -5,8 +5,8 @@ import {
   openBrowser,
   PASSWORD,
   type startTestServer,
-} from '../../../support/linked-server.ts';
-import { listPageFaults } from '../../../support/page-faults.ts';
+} from '../../../support/server/linked-server.ts';
+import { listPageFaults } from '../../../support/server/page-faults.ts';
 import { until } from '../../../support/wait.ts';
 import { addOtherAccount } from '../deliveries/rig.ts';
 import { ANN, type ChatRig, chatRig, STRANGER } from './rig.ts';

@@ -5,9 +5,9 @@ import {
   startTelegram,
   type TelegramFixture,
 } from '../../../../fixtures/telegram/telegram.ts';
-import type { startTestServer } from '../../../support/linked-server.ts';
+import type { startTestServer } from '../../../support/server/linked-server.ts';
 import { until } from '../../../support/wait.ts';
-import { openAutomation } from '../../../support/workspace-by-hand.ts';
+import { openAutomation } from '../../../support/workspaces/workspace-by-hand.ts';
 import { type Catcher, catcher } from '../../notify/rig.ts';
 import { type LinkedSlack, linkWithSlack } from './slack/linked-rig.ts';
 

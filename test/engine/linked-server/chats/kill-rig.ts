@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../../../engine/core/base/clock.ts';
 import { askRunningServer } from '../../../../engine/linked-server/index.ts';
-import { temporaryFolder } from '../../../support/git.ts';
-import type { Browser, TestServer } from '../../../support/linked-server.ts';
-import { linkWorkspace } from '../../../support/linked-workspace.ts';
-import { startServerProgram } from '../../../support/server-program.ts';
+import type { Browser, TestServer } from '../../../support/server/linked-server.ts';
+import { linkWorkspace } from '../../../support/server/linked-workspace.ts';
+import { startServerProgram } from '../../../support/server/server-program.ts';
 import { until } from '../../../support/wait.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 /** A chat in which a button is pressed while the server is killed. */
 export interface KilledChat<Message> {

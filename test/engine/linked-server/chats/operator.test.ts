@@ -3,16 +3,16 @@ import { execFileSync } from 'node:child_process';
 import { afterEach, describe, it } from 'node:test';
 import { type AdminVerb, askRunningServer } from '../../../../engine/linked-server/index.ts';
 import { startTelegram, type TelegramFixture } from '../../../../fixtures/telegram/telegram.ts';
-import { runHere } from '../../../support/command-line.ts';
-import { temporaryFolder } from '../../../support/git.ts';
 import {
   openBrowser,
   setUpServer,
   startTestServer,
   type TestServer,
-} from '../../../support/linked-server.ts';
-import { listPageFaults } from '../../../support/page-faults.ts';
+} from '../../../support/server/linked-server.ts';
+import { listPageFaults } from '../../../support/server/page-faults.ts';
 import { until } from '../../../support/wait.ts';
+import { runHere } from '../../../support/workspaces/command-line.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 import { ANN } from './rig.ts';
 
 const open: { close(): Promise<void> }[] = [];

@@ -6,11 +6,11 @@ import { type AdminVerb, askRunningServer } from '../../../../engine/linked-serv
 import { SLACK_APP, startSlack } from '../../../../fixtures/slack/slack.ts';
 import { startTelegram } from '../../../../fixtures/telegram/telegram.ts';
 import { AUTHORITY } from '../../../../fixtures/tls/certificate.ts';
-import { startConnectProxy } from '../../../support/connect-proxy.ts';
-import { temporaryFolder } from '../../../support/git.ts';
-import { startServerProgram } from '../../../support/server-program.ts';
-import { startTlsBefore } from '../../../support/tls-before.ts';
+import { startConnectProxy } from '../../../support/gateway/connect-proxy.ts';
+import { startServerProgram } from '../../../support/server/server-program.ts';
+import { startTlsBefore } from '../../../support/server/tls-before.ts';
 import { until } from '../../../support/wait.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 it('both chats are reached by https through HTTPS_PROXY, with the certificates of NODE_EXTRA_CA_CERTS', async (t) => {
   const slack = await startSlack({ shownOrigin: 'https://slack.svc.test' });

@@ -8,8 +8,8 @@ import { createTelegram } from '../../../../engine/linked-server/chats/telegram/
 import { SLACK_APP } from '../../../../fixtures/slack/slack.ts';
 import { startTelegram } from '../../../../fixtures/telegram/telegram.ts';
 import { fakeClock } from '../../../support/clock.ts';
-import { type ConnectProxy, startConnectProxy } from '../../../support/connect-proxy.ts';
-import { assertReadsNoProxy } from '../../../support/no-proxy-cases.ts';
+import { type ConnectProxy, startConnectProxy } from '../../../support/gateway/connect-proxy.ts';
+import { assertReadsNoProxy } from '../../../support/gateway/no-proxy-cases.ts';
 import { until } from '../../../support/wait.ts';
 import { ANN } from './rig.ts';
 import { createTestMemory, startSlackRig } from './slack/rig.ts';

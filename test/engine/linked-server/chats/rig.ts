@@ -18,9 +18,9 @@ import {
   setUpServer,
   type startTestServer,
   type TestServer,
-} from '../../../support/linked-server.ts';
-import { makePendingDecision } from '../../../support/pending-decision.ts';
+} from '../../../support/server/linked-server.ts';
 import { until } from '../../../support/wait.ts';
+import { makePendingDecision } from '../../../support/workspaces/pending-decision.ts';
 
 export const ANN: TelegramUser = { id: 4201, first_name: 'Ann', username: 'ann_t' };
 export const STRANGER: TelegramUser = { id: 6666, first_name: 'Mallory' };

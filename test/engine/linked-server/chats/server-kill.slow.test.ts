@@ -1,7 +1,7 @@
 import { it } from 'node:test';
 import { type PostedMessage, showButtons, showText } from '../../../../fixtures/slack/slack.ts';
 import { type ShownMessage, startTelegram } from '../../../../fixtures/telegram/telegram.ts';
-import type { Browser } from '../../../support/linked-server.ts';
+import type { Browser } from '../../../support/server/linked-server.ts';
 import { until } from '../../../support/wait.ts';
 import { type KilledChat, killAtEveryStep } from './kill-rig.ts';
 import { ANN } from './rig.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { startTelegram } from '../../../../fixtures/telegram/telegram.ts';
-import { onBothDatabases } from '../../../support/linked-server.ts';
-import { linkWorkspace } from '../../../support/linked-workspace.ts';
+import { onBothDatabases } from '../../../support/server/linked-server.ts';
+import { linkWorkspace } from '../../../support/server/linked-workspace.ts';
 import { until } from '../../../support/wait.ts';
 import { ANN, STRANGER } from './rig.ts';
 

@@ -7,7 +7,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 import { deferSqliteSync } from '../../../../engine/linked-server/database/deferred-sync.ts';
 import { migrateServerDatabase } from '../../../../engine/linked-server/database/migrations.ts';
 import type { Tables } from '../../../../engine/linked-server/database/tables.ts';
-import { temporaryFolder } from '../../../support/git.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 /** A server's database, and how its log file is synced to disk. */
 async function openDeferred(t: TestContext, syncFile?: (file: FileHandle) => Promise<void>) {

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { fetch } from 'undici';
 import { createAddressGuard } from '../../../../engine/linked-server/deliveries/address-guard.ts';
 import { sendEvent } from '../../../../engine/linked-server/deliveries/send.ts';
-import { startSilentTarget } from '../../../support/silent-target.ts';
+import { startSilentTarget } from '../../../support/gateway/silent-target.ts';
 
 const REFUSED = [
   '0.0.0.0',

@@ -4,8 +4,8 @@ import { it } from 'node:test';
 import { systemClock } from '../../../../engine/core/base/clock.ts';
 import { ADDONS } from '../../../../engine/core/link-protocol/capabilities.ts';
 import { DECISION_CODES } from '../../../../engine/linked-server/deliveries/decision-code.ts';
-import { startTestServer } from '../../../support/linked-server.ts';
-import { linkByHand } from '../../../support/workspace-by-hand.ts';
+import { startTestServer } from '../../../support/server/linked-server.ts';
+import { linkByHand } from '../../../support/workspaces/workspace-by-hand.ts';
 import { deliveryRig } from './rig.ts';
 
 const require = createRequire(import.meta.url);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { onBothDatabases, signIn } from '../../../support/linked-server.ts';
-import { linkByHand } from '../../../support/workspace-by-hand.ts';
+import { onBothDatabases, signIn } from '../../../support/server/linked-server.ts';
+import { linkByHand } from '../../../support/workspaces/workspace-by-hand.ts';
 import { deliveryRig } from './rig.ts';
 
 const HOUR = 3600_000;

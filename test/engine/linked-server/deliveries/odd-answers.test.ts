@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../../../engine/core/base/clock.ts';
-import { startTestServer } from '../../../support/linked-server.ts';
+import { startTestServer } from '../../../support/server/linked-server.ts';
 import { type DeliveryRig, deliveryRig } from './rig.ts';
 
 const HEADER = `X: ${'y'.repeat(100)}\r\n`;

@@ -9,7 +9,7 @@ import {
   setUpServer,
   type startTestServer,
   type TestServer,
-} from '../../../support/linked-server.ts';
+} from '../../../support/server/linked-server.ts';
 import { type Catcher, catcher } from '../../notify/rig.ts';
 
 type Answer = NonNullable<Parameters<typeof catcher>[0]>;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { startTestServer } from '../../../support/linked-server.ts';
+import { startTestServer } from '../../../support/server/linked-server.ts';
 import { deliveryRig } from './rig.ts';
 
 it('a target gets at most ten deliveries a second, and a slow one delays no other', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { onBothDatabases, type Read, startTestServer } from '../../../support/linked-server.ts';
-import { fillLists } from '../../../support/long-lists.ts';
-import { listPageFaults } from '../../../support/page-faults.ts';
-import { linkByHand } from '../../../support/workspace-by-hand.ts';
+import { onBothDatabases, type Read, startTestServer } from '../../../support/server/linked-server.ts';
+import { fillLists } from '../../../support/server/long-lists.ts';
+import { listPageFaults } from '../../../support/server/page-faults.ts';
+import { linkByHand } from '../../../support/workspaces/workspace-by-hand.ts';
 import { type DeliveryRig, deliveryRig } from './rig.ts';
 
 const WISH = { kind: 'webhook', name: 'mine', url: 'https://93.184.215.14/hook', 'events[]': 'sealed' };

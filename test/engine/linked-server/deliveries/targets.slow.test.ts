@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LookupFunction } from 'node:net';
 import { it } from 'node:test';
-import { onBothDatabases, openBrowser, PASSWORD, signIn } from '../../../support/linked-server.ts';
+import { onBothDatabases, openBrowser, PASSWORD, signIn } from '../../../support/server/linked-server.ts';
 import { addOtherAccount, deliveryRig } from './rig.ts';
 
 const WISH = { kind: 'webhook', name: 'mine', url: 'https://93.184.215.14/hook', 'events[]': 'sealed' };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { commandsAnswer, LARGEST_ANSWER_BYTES } from '../../../../engine/core/link-protocol/messages.ts';
-import { setUpServer, startTestServer } from '../../../support/linked-server.ts';
-import { linkByHand } from '../../../support/workspace-by-hand.ts';
+import { setUpServer, startTestServer } from '../../../support/server/linked-server.ts';
+import { linkByHand } from '../../../support/workspaces/workspace-by-hand.ts';
 
 it('commands are sent in answers that workspaces can read, however many and long they are', async (t) => {
   const server = await startTestServer();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { LinkEvent } from '../../../../engine/core/link-protocol/messages.ts';
-import { logMachineIn, onBothDatabases, setUpServer } from '../../../support/linked-server.ts';
+import { logMachineIn, onBothDatabases, setUpServer } from '../../../support/server/linked-server.ts';
 
 const eventOf = (id: string): LinkEvent => ({
   id,

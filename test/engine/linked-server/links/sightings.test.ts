@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { logMachineIn, onBothDatabases, setUpServer } from '../../../support/linked-server.ts';
+import { logMachineIn, onBothDatabases, setUpServer } from '../../../support/server/linked-server.ts';
 
 onBothDatabases((start, makeDatabase) => {
   it('sightings of many workspaces are saved, at the latest when the server closes', async (t) => {

@@ -9,9 +9,9 @@ import {
   setUpServer,
   signIn,
   type TestServer,
-} from '../../../support/linked-server.ts';
+} from '../../../support/server/linked-server.ts';
 import { until } from '../../../support/wait.ts';
-import { linkByHand, type WorkspaceByHand } from '../../../support/workspace-by-hand.ts';
+import { linkByHand, type WorkspaceByHand } from '../../../support/workspaces/workspace-by-hand.ts';
 
 interface Scene {
   server: TestServer;

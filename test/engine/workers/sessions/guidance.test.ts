@@ -9,9 +9,9 @@ import {
   type GuidanceRule,
   keyOfRule,
 } from '../../../../engine/workers/sessions/guidance/rules.ts';
-import { type EngineHere, engineHere } from '../../../support/engine.ts';
-import { ended, started } from '../../../support/strict.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
+import { ended, started } from '../../../support/agents/strict.ts';
+import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 /** Claude truncates a server's instructions at this length. */
 const MOST_CHARACTERS = 2048;

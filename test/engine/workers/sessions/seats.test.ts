@@ -9,8 +9,8 @@ import {
   type SeatRegistry,
 } from '../../../../engine/workers/sessions/seats/index.ts';
 import { type FakeClock, fakeClock } from '../../../support/clock.ts';
-import { temporaryFolder } from '../../../support/git.ts';
-import { openSpine, type Spine } from '../../../support/spine.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
+import { openSpine, type Spine } from '../../../support/workspaces/spine.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { showButtons, showText } from '../../../../../fixtures/slack/slack.ts';
-import { onBothDatabases } from '../../../../support/linked-server.ts';
+import { onBothDatabases } from '../../../../support/server/linked-server.ts';
 import { until } from '../../../../support/wait.ts';
 import { linkWithSlack } from './linked-rig.ts';
 

@@ -5,8 +5,8 @@ import {
   type Slack,
   startSlack,
 } from '../../../../../fixtures/slack/slack.ts';
-import type { Browser, startTestServer } from '../../../../support/linked-server.ts';
-import { type LinkedWorkspace, linkWorkspace } from '../../../../support/linked-workspace.ts';
+import type { Browser, startTestServer } from '../../../../support/server/linked-server.ts';
+import { type LinkedWorkspace, linkWorkspace } from '../../../../support/server/linked-workspace.ts';
 import { until } from '../../../../support/wait.ts';
 
 /** A linked workspace whose decisions appear in the channel `C1` of a scripted Slack, where `U1` acts for ann. */

@@ -4,7 +4,7 @@ import { parse } from 'smol-toml';
 import type { RouteModels } from '../../../../../engine/core/models/index.ts';
 import { HOOK_EVENTS, type HookEvent } from '../../../../../engine/workers/agents/presets/hook-event.ts';
 import { type RunWish, withArguments } from '../../../../../engine/workers/agents/presets/index.ts';
-import { presetOf } from '../../../../support/agent-run.ts';
+import { presetOf } from '../../../../support/agents/agent-run.ts';
 
 const KEY = 'vk-of-this-run';
 const gateway = { url: 'http://127.0.0.1:8788', key: KEY };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { codex } from '../../../../../engine/workers/agents/presets/codex.ts';
 import { createCodexReader } from '../../../../../engine/workers/agents/streams/codex.ts';
-import { readStream, type StreamCase } from '../../../../support/streams.ts';
+import { readStream, type StreamCase } from '../../../../support/agents/streams.ts';
 
 /** 21 November 2026, 16:38 by this machine's clock. */
 const NOW = new Date(2026, 10, 21, 16, 38).getTime();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { copilot } from '../../../../../engine/workers/agents/presets/copilot.ts';
 import { createCopilotReader } from '../../../../../engine/workers/agents/streams/copilot.ts';
-import { readStream, type StreamCase } from '../../../../support/streams.ts';
+import { readStream, type StreamCase } from '../../../../support/agents/streams.ts';
 
 const CASES: readonly StreamCase[] = [
   { name: 'success', end: 'ok', calls: 3, activity: /^read \/nope$/ },

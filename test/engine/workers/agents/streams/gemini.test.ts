@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createGeminiReader } from '../../../../../engine/workers/agents/streams/gemini.ts';
-import { outcomeOf, printed, readAll, testOutcomes } from '../../../../support/streams.ts';
+import { outcomeOf, printed, readAll, testOutcomes } from '../../../../support/agents/streams.ts';
 
 testOutcomes('gemini', createGeminiReader, {
   400: 'model_error',

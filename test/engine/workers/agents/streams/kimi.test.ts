@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createKimiReader } from '../../../../../engine/workers/agents/streams/kimi.ts';
-import { printed, readAll, testOutcomes } from '../../../../support/streams.ts';
+import { printed, readAll, testOutcomes } from '../../../../support/agents/streams.ts';
 
 testOutcomes('kimi', createKimiReader, {
   400: 'trouble:model_error',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { opencode } from '../../../../../engine/workers/agents/presets/opencode.ts';
 import { createOpencodeReader } from '../../../../../engine/workers/agents/streams/opencode.ts';
-import { readStream, type StreamCase } from '../../../../support/streams.ts';
+import { readStream, type StreamCase } from '../../../../support/agents/streams.ts';
 
 const NOW = 1795279572000;
 

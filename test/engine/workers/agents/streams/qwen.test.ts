@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClaudeReader } from '../../../../../engine/workers/agents/streams/claude.ts';
-import { printed, readAll, testOutcomes } from '../../../../support/streams.ts';
+import { printed, readAll, testOutcomes } from '../../../../support/agents/streams.ts';
 
 testOutcomes('qwen', createClaudeReader, {
   400: 'model_error',

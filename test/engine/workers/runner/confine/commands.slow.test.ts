@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Verification, WireValue } from '../../../../../engine/index.ts';
-import { type EngineHere, engineHere } from '../../../../support/engine.ts';
 import {
   attempts,
   commandLines,
@@ -16,9 +15,10 @@ import {
   makeStrict,
   said,
   started,
-} from '../../../../support/strict.ts';
+} from '../../../../support/agents/strict.ts';
 import { until } from '../../../../support/wait.ts';
-import { SVC } from '../../../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../../../support/workspaces/engine.ts';
+import { SVC } from '../../../../support/workspaces/workspace.ts';
 
 const CARRIES = { id: 'own', path: '.', setup: ['sh setup.sh'], teardown: ['sh teardown.out'] };
 /** Only the sandbox has a different home. */

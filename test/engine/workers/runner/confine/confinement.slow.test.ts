@@ -6,7 +6,6 @@ import { after, before, describe, test } from 'node:test';
 import { readDaemonRecord } from '../../../../../engine/core/workspace/daemon-record.ts';
 import type { EngineHost } from '../../../../../engine/index.ts';
 import { createConfinement } from '../../../../../engine/workers/runner/confine/index.ts';
-import { type EngineHere, engineHere } from '../../../../support/engine.ts';
 import {
   attempts,
   commandLines,
@@ -18,9 +17,10 @@ import {
   openHere,
   said,
   started,
-} from '../../../../support/strict.ts';
+} from '../../../../support/agents/strict.ts';
 import { until } from '../../../../support/wait.ts';
-import { SVC } from '../../../../support/workspace.ts';
+import { type EngineHere, engineHere } from '../../../../support/workspaces/engine.ts';
+import { SVC } from '../../../../support/workspaces/workspace.ts';
 
 describe('a strict worker', { skip: impossible ?? false }, () => {
   let ws: Awaited<ReturnType<typeof makeStrict>>;

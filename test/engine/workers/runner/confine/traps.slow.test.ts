@@ -5,10 +5,17 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { findPreset } from '../../../../../engine/workers/agents/presets/index.ts';
 import { createGit } from '../../../../../engine/workers/runner/worktrees/git/create-git.ts';
-import { type EngineHere, engineHere } from '../../../../support/engine.ts';
-import { makeRepository } from '../../../../support/git.ts';
-import { confinementOf, ended, impossible, logOf, makeStrict, started } from '../../../../support/strict.ts';
-import { AGENT, SVC } from '../../../../support/workspace.ts';
+import {
+  confinementOf,
+  ended,
+  impossible,
+  logOf,
+  makeStrict,
+  started,
+} from '../../../../support/agents/strict.ts';
+import { type EngineHere, engineHere } from '../../../../support/workspaces/engine.ts';
+import { makeRepository } from '../../../../support/workspaces/git.ts';
+import { AGENT, SVC } from '../../../../support/workspaces/workspace.ts';
 
 /** A link in place of every missing object folder. */
 const LINK_ALL = `

@@ -16,9 +16,9 @@ import {
   workspaceMark,
 } from '../../../../../engine/workers/runner/processes/containment/index.ts';
 import { createProcesses } from '../../../../../engine/workers/runner/processes/index.ts';
-import { temporaryFolder } from '../../../../support/git.ts';
-import { isRunning } from '../../../../support/processes.ts';
+import { isRunning } from '../../../../support/processes/processes.ts';
 import { settled, until } from '../../../../support/wait.ts';
+import { temporaryFolder } from '../../../../support/workspaces/git.ts';
 
 const folder = temporaryFolder();
 const data = join(folder, '.svc');

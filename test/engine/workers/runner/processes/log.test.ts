@@ -15,7 +15,7 @@ import {
   measureIncompleteTail,
 } from '../../../../../engine/workers/runner/processes/log.ts';
 import { cutLog } from '../../../../../engine/workers/runner/processes/log-watch.ts';
-import { temporaryFolder } from '../../../../support/git.ts';
+import { temporaryFolder } from '../../../../support/workspaces/git.ts';
 
 let folder: string;
 let count = 0;

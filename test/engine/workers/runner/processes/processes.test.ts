@@ -27,8 +27,8 @@ import {
 } from '../../../../../engine/workers/runner/processes/index.ts';
 import { createLinuxProbe, parseStat } from '../../../../../engine/workers/runner/processes/probe.ts';
 import { SCRIPT } from '../../../../../engine/workers/runner/processes/wrapper.ts';
-import { temporaryFolder } from '../../../../support/git.ts';
 import { settled, until } from '../../../../support/wait.ts';
+import { temporaryFolder } from '../../../../support/workspaces/git.ts';
 
 const AGENT = fileURLToPath(new URL('../../../../../fixtures/agent/agent.js', import.meta.url));
 const ENV = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: process.env.HOME ?? '/' };

@@ -6,7 +6,7 @@ import { decideSeat } from '../../../../../engine/core/access/seats.ts';
 import type { EngineProcess } from '../../../../../engine/core/workspace/daemon-record.ts';
 import type { ProcessEntry, ProcessProbe } from '../../../../../engine/workers/runner/processes/probe.ts';
 import { hidesOtherUsers, traceAncestors } from '../../../../../engine/workers/runner/processes/trace.ts';
-import { temporaryFolder } from '../../../../support/git.ts';
+import { temporaryFolder } from '../../../../support/workspaces/git.ts';
 
 interface Row {
   ppid: number;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCommittedCounter } from '../../../../../engine/workers/runner/runs/count-committed.ts';
 import { createWorktrees } from '../../../../../engine/workers/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository } from '../../../../support/git.ts';
+import { gitEnvironment, makeRepository } from '../../../../support/workspaces/git.ts';
 
 test('the commits of sessions are counted with one diff for each branch that has moved', async (t) => {
   const repository = makeRepository();

@@ -11,7 +11,7 @@ import { createLocalRunner } from '../../../../../engine/workers/runner/runs/ind
 import type { Runner, RunReport } from '../../../../../engine/workers/runner/runs/runner.ts';
 import { createSetup } from '../../../../../engine/workers/runner/setup/index.ts';
 import { createWorktrees } from '../../../../../engine/workers/runner/worktrees/index.ts';
-import { makeRepository, type TestRepository } from '../../../../support/git.ts';
+import { makeRepository, type TestRepository } from '../../../../support/workspaces/git.ts';
 
 const GRACE_MS = 300;
 const NOBODY = { warn() {}, error() {}, info() {} } as unknown as Parameters<

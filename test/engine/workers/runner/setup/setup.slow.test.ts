@@ -19,7 +19,7 @@ import {
   type Session,
   type WireValue,
 } from '../../../../../engine/index.ts';
-import { isRunning } from '../../../../support/processes.ts';
+import { isRunning } from '../../../../support/processes/processes.ts';
 import { until } from '../../../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from '../../../dispatch/rig.ts';
 

@@ -18,7 +18,12 @@ import {
   type SavedState,
   type Worktrees,
 } from '../../../../../engine/workers/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository, openTestGit, type TestRepository } from '../../../../support/git.ts';
+import {
+  gitEnvironment,
+  makeRepository,
+  openTestGit,
+  type TestRepository,
+} from '../../../../support/workspaces/git.ts';
 
 let repository: TestRepository;
 let worktrees: Worktrees;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { SvcError } from '../../../../../engine/core/base/errors.ts';
 import { createWorktrees, type Worktrees } from '../../../../../engine/workers/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository, type TestRepository } from '../../../../support/git.ts';
+import { gitEnvironment, makeRepository, type TestRepository } from '../../../../support/workspaces/git.ts';
 
 describe('a base that has moved since the session started', () => {
   let repository: TestRepository;

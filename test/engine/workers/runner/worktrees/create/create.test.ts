@@ -14,8 +14,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { SvcError } from '../../../../../../engine/core/base/errors.ts';
 import { createWorktrees, type Worktrees } from '../../../../../../engine/workers/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository, type TestRepository } from '../../../../../support/git.ts';
 import { settled, until } from '../../../../../support/wait.ts';
+import {
+  gitEnvironment,
+  makeRepository,
+  type TestRepository,
+} from '../../../../../support/workspaces/git.ts';
 
 let repository: TestRepository;
 let worktrees: Worktrees;

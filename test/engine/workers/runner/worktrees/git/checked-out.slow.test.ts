@@ -4,7 +4,12 @@ import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readCheckedOut } from '../../../../../../engine/workers/runner/worktrees/git/checked-out.ts';
-import { gitEnvironment, makeRepository, openTestGit, temporaryFolder } from '../../../../../support/git.ts';
+import {
+  gitEnvironment,
+  makeRepository,
+  openTestGit,
+  temporaryFolder,
+} from '../../../../../support/workspaces/git.ts';
 
 const ME = ['-c', 'user.name=A', '-c', 'user.email=a@example.test'];
 

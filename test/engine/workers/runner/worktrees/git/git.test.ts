@@ -4,7 +4,11 @@ import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { quoteForShell } from '../../../../../../engine/core/base/text.ts';
 import { createWorktrees, type Worktrees } from '../../../../../../engine/workers/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository, type TestRepository } from '../../../../../support/git.ts';
+import {
+  gitEnvironment,
+  makeRepository,
+  type TestRepository,
+} from '../../../../../support/workspaces/git.ts';
 
 let repository: TestRepository;
 let worktrees: Worktrees;

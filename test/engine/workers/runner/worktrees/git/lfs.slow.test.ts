@@ -5,9 +5,9 @@ import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, w
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EngineClient } from '../../../../../../engine/index.ts';
-import { runGit } from '../../../../../support/git.ts';
-import { impossible, makeStrict } from '../../../../../support/strict.ts';
-import { makeWorkspace, type TestWorkspace } from '../../../../../support/workspace.ts';
+import { impossible, makeStrict } from '../../../../../support/agents/strict.ts';
+import { runGit } from '../../../../../support/workspaces/git.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../../../support/workspaces/workspace.ts';
 
 function findMissingTool(): string | false {
   try {

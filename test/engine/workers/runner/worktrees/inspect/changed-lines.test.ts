@@ -3,7 +3,7 @@ import { chmodSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readChangedLines } from '../../../../../../engine/workers/runner/worktrees/inspect/changed-lines.ts';
-import { makeRepository, openTestGit, type TestRepository } from '../../../../../support/git.ts';
+import { makeRepository, openTestGit, type TestRepository } from '../../../../../support/workspaces/git.ts';
 
 describe('changed lines', () => {
   let repository: TestRepository;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createWorktrees } from '../../../../../../engine/workers/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository } from '../../../../../support/git.ts';
+import { gitEnvironment, makeRepository } from '../../../../../support/workspaces/git.ts';
 
 for (const [what, bytes, kept] of [
   ['a few bytes that git ignores are named when their worktree goes', 10, false],

@@ -6,7 +6,7 @@ import {
   listChangedPaths,
   selectSensitive,
 } from '../../../../../../engine/workers/runner/worktrees/inspect/sensitive.ts';
-import { makeRepository, openTestGit } from '../../../../../support/git.ts';
+import { makeRepository, openTestGit } from '../../../../../support/workspaces/git.ts';
 
 test('files that affect svc, git, agents, CI, hooks and tools are recognised', () => {
   const kinds = {

@@ -6,8 +6,8 @@ import {
   type RefWatch,
   watchRefs,
 } from '../../../../../../engine/workers/runner/worktrees/inspect/watch-refs.ts';
-import { makeRepository, type TestRepository } from '../../../../../support/git.ts';
 import { until } from '../../../../../support/wait.ts';
+import { makeRepository, type TestRepository } from '../../../../../support/workspaces/git.ts';
 
 describe('noticing moved branches', () => {
   let repository: TestRepository;

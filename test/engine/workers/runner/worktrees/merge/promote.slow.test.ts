@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { SvcError } from '../../../../../../engine/core/base/errors.ts';
 import { createWorktrees, type Worktrees } from '../../../../../../engine/workers/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository, type TestRepository } from '../../../../../support/git.ts';
+import {
+  gitEnvironment,
+  makeRepository,
+  type TestRepository,
+} from '../../../../../support/workspaces/git.ts';
 
 let repository: TestRepository;
 let worktrees: Worktrees;

@@ -9,7 +9,11 @@ import {
   type MergeTrial,
   type Worktrees,
 } from '../../../../../../engine/workers/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository, type TestRepository } from '../../../../../support/git.ts';
+import {
+  gitEnvironment,
+  makeRepository,
+  type TestRepository,
+} from '../../../../../support/workspaces/git.ts';
 
 let repository: TestRepository;
 let worktrees: Worktrees;

@@ -9,8 +9,12 @@ import {
   type PruneEntry,
   type Worktrees,
 } from '../../../../../../engine/workers/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository, type TestRepository } from '../../../../../support/git.ts';
 import { settled } from '../../../../../support/wait.ts';
+import {
+  gitEnvironment,
+  makeRepository,
+  type TestRepository,
+} from '../../../../../support/workspaces/git.ts';
 
 let repository: TestRepository;
 let worktrees: Worktrees;

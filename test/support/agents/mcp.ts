@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Api } from '../../../engine/index.ts';
+import { SVC, type TestWorkspace } from '../workspaces/workspace.ts';
+
+/** Input and output of each tool, by the name that agents use. */
+export type ToolApi = {
+  [K in keyof Api as K extends `${infer Module}.${infer Verb}` ? `${Module}_${Verb}` : K]: Api[K];
+};
+
+type ToolInput<K extends keyof ToolApi> =
+  Record<never, never> extends ToolApi[K]['input']
+    ? [input?: ToolApi[K]['input'], options?: ToolCallOptions]
+    : [input: ToolApi[K]['input'], options?: ToolCallOptions];
+
+interface ToolCallOptions {
+  signal?: AbortSignal;
+  onprogress?: (progress: { message?: string | undefined }) => void;
+}
+
+export interface McpClient {
+  client: Client;
+  /** The bridge's process; null over HTTP. */
+  pid: number | null;
+  /** Returns the structured result; throws the refusal, which starts with its code. */
+  call<K extends keyof ToolApi>(name: K, ...input: ToolInput<K>): Promise<ToolApi[K]['output']>;
+  /** Does the same as `call` for calls that the compiler would reject, such as a tool of another server. */
+  callByName(name: string, input?: object): Promise<unknown>;
+  /** Returns the structured content of a refusal. */
+  refused(name: string, input?: object): Promise<{ code: string; message: string; hint: string | null }>;
+  tools(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** Creates an MCP client over `transport`. */
+export async function mcpClient(
+  transport: StdioClientTransport | StreamableHTTPClientTransport,
+): Promise<McpClient> {
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(transport as never);
+  const ask = async (name: string, input: object, options = {}) =>
+    (await client.callTool({ name, arguments: input as Record<string, unknown> }, undefined, {
+      timeout: 60_000,
+      ...options,
+    })) as CallToolResult;
+  const callByName = async (name: string, input: object = {}, options = {}): Promise<unknown> => {
+    const { isError, structuredContent } = await ask(name, input, options);
+    if (isError) throw new Error(`${structuredContent?.code}: ${structuredContent?.message}`);
+    return structuredContent;
+  };
+  return {
+    client,
+    pid: transport instanceof StdioClientTransport ? transport.pid : null,
+    call: (name, ...[input, options]) => callByName(name, input, options) as never,
+    callByName,
+    async refused(name, input = {}) {
+      const { isError, structuredContent } = await ask(name, input);
+      if (!isError) throw new Error(`${name} was not refused: ${JSON.stringify(structuredContent)}`);
+      return structuredContent as { code: string; message: string; hint: string | null };
+    },
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    close: () => client.close(),
+  };
+}
+
+/** Creates an MCP client of `svc mcp`, as agent programs do; by default for the Chair. */
+export const stdioClient = (
+  ws: Pick<TestWorkspace, 'root' | 'env'>,
+  { env = {}, cwd = ws.root }: { env?: Record<string, string>; cwd?: string } = {},
+): Promise<McpClient> =>
+  mcpClient(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [SVC, 'mcp'],
+      cwd,
+      env: { ...(ws.env as Record<string, string>), ...env },
+      stderr: 'inherit',
+    }),
+  );
+
+/** Returns the URL of the running daemon's `/mcp`, and the Chair's token. */
+export function mcpEndpoint(ws: Pick<TestWorkspace, 'root'>): { url: URL; token: string } {
+  const record = JSON.parse(readFileSync(join(ws.root, '.svc', 'daemon.json'), 'utf8')) as {
+    http: { host: string; port: number };
+    token: string;
+  };
+  return { url: new URL(`http://${record.http.host}:${record.http.port}/mcp`), token: record.token };
+}
+
+/** Creates an MCP client of the daemon's `/mcp`. */
+export function httpClient(
+  ws: Pick<TestWorkspace, 'root'>,
+  { token, headers = {} }: { token?: string; headers?: Record<string, string> } = {},
+): Promise<McpClient> {
+  const endpoint = mcpEndpoint(ws);
+  const requestInit = { headers: { authorization: `Bearer ${token ?? endpoint.token}`, ...headers } };
+  return mcpClient(new StreamableHTTPClientTransport(endpoint.url, { requestInit }));
+}
