@@ -28,7 +28,7 @@ export { estimateTokens } from './tokens.ts';
 export type { DayUsage, NamedUsage } from './usage-day.ts';
 
 /** The engine's part of the gateway: its keys, its process and its books. */
-export interface GatewayRoom {
+export interface EngineGateway {
   /** The part that dispatch needs. */
   runKeys: Pick<GatewayKeys, 'issueKey' | 'revokeKey' | 'limitedUntil'> &
     Pick<GatewayProcess, 'findRoute' | 'buildRoute'>;
@@ -43,7 +43,7 @@ export interface GatewayRoom {
   close(): void;
 }
 
-export interface GatewayRoomDeps {
+export interface EngineGatewayDeps {
   storage: Storage;
   events: EventLog;
   clock: Clock;
@@ -68,7 +68,7 @@ const LOOK_MS = 1000;
 const TOLD = 'gateway_budgets_told';
 
 /** Creates the engine's side of the gateway. */
-export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
+export function createEngineGateway(deps: EngineGatewayDeps): EngineGateway {
   const { storage, events, clock, log, data } = deps;
   const keys = createKeys({ storage, clock });
   const books = createBooksReader(data);

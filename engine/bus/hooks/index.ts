@@ -3,7 +3,6 @@ export {
   createHooks,
   type HookContributor,
   type HookMoment,
-  type Hooks,
   type PlannedWrite,
 } from './hooks.ts';
 export { listNewMessages } from './new-messages.ts';

@@ -1,0 +1,116 @@
+import { type BoardDeps, createBoard } from '../../board/index.ts';
+import { createDataRetention, readRetentionAges } from '../../board/retention/index.ts';
+import { createPullRequestRecords } from '../../board/review/pull-requests/records.ts';
+import { createReviews } from '../../board/review/reviews.ts';
+import { createWorktreeActions } from '../../board/review/worktree-actions.ts';
+import { createStats } from '../../board/stats/index.ts';
+import type { Bus } from '../../bus/index.ts';
+import type { Dispatcher } from '../../dispatch/index.ts';
+import { findProfile, type Guard } from '../../knowledge/guard/index.ts';
+import { createCleanCheckouts } from '../../workers/runner/clean-checkout.ts';
+import { checkConfinement } from '../../workers/runner/confine/index.ts';
+import type { SharedDependencies } from './shared-dependencies.ts';
+import type { WorkerModules } from './workers.ts';
+
+/** Builds `engine/board` and its dispatcher. */
+export function createBoardModule(
+  shared: SharedDependencies,
+  workers: WorkerModules,
+  others: { bus: Bus; guard: Guard; createDispatch: BoardDeps<Dispatcher>['createDispatch'] },
+) {
+  const { storage, events, clock, log, paths, config, env, closing } = shared;
+  const { sessions, processes, agents, worktrees, setup } = workers;
+  const { bus, guard } = others;
+  const board = createBoard<Dispatcher>({
+    storage,
+    events,
+    clock,
+    sessions,
+    agents,
+    templates: () => config().webhook.templates,
+    policy: () => config().policy,
+    peers: bus.peers,
+    followUps: workers.followUps,
+    paths: workers.workspacePaths,
+    callerPaths: workers.callerPaths,
+    worktrees,
+    processes,
+    checkouts: createCleanCheckouts({
+      worktrees,
+      setup,
+      processes,
+      agentsDir: paths.agents,
+      projectFolder: agents.resolveFolder,
+      log,
+      graceMs: shared.graceMs,
+    }),
+    checkWork: async ({ baseCommit }, head, folder) =>
+      baseCommit === null ? null : guard.checkWork(folder, `${baseCommit}...${head}`),
+    tellOfEvidence: bus.tellOfSession,
+    log,
+    checks: () => config().guard.checks,
+    rerunsFor: () => findProfile(config().guard).reruns,
+    findHold: workers.circuits.findCircuit,
+    requireConsent: shared.requireConsent,
+    workerEnvironment: workers.childEnvironment,
+    confine: workers.confine,
+    checkConfinement: () => checkConfinement(env),
+    createDispatch: others.createDispatch,
+  });
+  closing(board.close);
+  closing(board.dispatcher.close);
+  return board;
+}
+
+/** Builds the modules that look after finished work: its worktrees, reviews, pull requests, age and numbers. */
+export function createReviewModules(
+  shared: SharedDependencies,
+  workers: WorkerModules,
+  board: ReturnType<typeof createBoardModule>,
+) {
+  const { storage, events, clock, log, paths, config } = shared;
+  const { sessions, worktrees, setup } = workers;
+  const worktreeActions = createWorktreeActions({
+    storage,
+    events,
+    clock,
+    visitors: workers.visitors,
+    sessions,
+    races: board.races,
+    stopSession: (sessionId, by) => board.dispatcher.stop(sessionId, 'cancelled', by),
+    worktrees,
+    worktreesDir: paths.worktrees,
+    resolveFolder: workers.agents.resolveFolder,
+    listProjects: () => [null, ...config().projects.map((project) => project.id)],
+    readEvidence: board.evidence,
+    tearDownWorktree: setup.tearDownWorktree,
+    isStrict: workers.isStrict,
+  });
+  const reviews = createReviews({
+    storage,
+    events,
+    sessions,
+    worktrees,
+    setup,
+    actions: worktreeActions,
+    agentsDir: paths.agents,
+    log,
+  });
+  const retention = createDataRetention({
+    storage,
+    events,
+    clock,
+    worktrees,
+    agentsDir: paths.agents,
+    ages: () => readRetentionAges(config().retain),
+    log,
+  });
+  shared.closing(retention.close);
+  return {
+    worktreeActions,
+    reviews,
+    pullRequests: createPullRequestRecords(storage, clock),
+    retention,
+    stats: createStats({ storage, events, clock, cap: shared.workerCap }),
+  };
+}

@@ -1,0 +1,102 @@
+import { isLoopback, parseAddress } from '../../config/index.ts';
+import type { OwnWork } from '../../core/api/operation.ts';
+import { version } from '../../core/base/own-package.ts';
+import type { EngineProcess } from '../../core/workspace/daemon-record.ts';
+import { readBootId } from '../../core/workspace/lost-engine.ts';
+import {
+  findConnectionOwners,
+  type ProcessOrigin,
+  type RunProcesses,
+  type TcpEnds,
+} from '../../workers/runner/processes/index.ts';
+import { isPlainName } from '../../workers/sessions/seats/index.ts';
+import type { EngineModules } from './modules.ts';
+import type { SharedDependencies } from './shared-dependencies.ts';
+
+function describeOwnProcess({
+  readStartTime,
+  readOwnLogin,
+}: Pick<RunProcesses, 'readStartTime' | 'readOwnLogin'>): EngineProcess | null {
+  const [start, boot] = [readStartTime(process.pid), readBootId()];
+  return start === null || boot === null ? null : { start, boot, login: readOwnLogin() };
+}
+
+/** Traces the processes that hold the other end of a loopback connection: the lowest of their layers counts. */
+async function traceClient(
+  { readStartTime, traceProcess }: Pick<RunProcesses, 'readStartTime' | 'traceProcess'>,
+  ends: TcpEnds,
+): Promise<ProcessOrigin> {
+  const standings = (await findConnectionOwners(ends)).map((pid) => {
+    const pidStart = readStartTime(pid);
+    return traceProcess(pidStart === null ? null : { pid, pidStart });
+  });
+  if (standings.length === 0) return traceProcess(null);
+  return {
+    runs: standings.flatMap((each) => each.runs),
+    isOfEngine: standings.some((each) => each.isOfEngine),
+    doubt: standings.map(({ doubt }) => doubt).find((doubt) => doubt !== null) ?? null,
+  };
+}
+
+/** Picks what the engine's host needs of its modules, to serve callers. */
+export function createHostInterface(shared: SharedDependencies, modules: EngineModules) {
+  const { root, file, paths, dataId, env, config, events, log, storage } = shared;
+  const { sessions, processes, agents, bus, board, listeners, receiver } = modules;
+  return {
+    root,
+    file,
+    version,
+    paths,
+    /** The id of the data folder. */
+    dataId,
+    env,
+    config,
+    events,
+    log,
+    logs: modules.logs,
+    onCommit: storage.onCommit,
+    isLoopback,
+    daemonAddress: () => parseAddress(config().daemon.addr),
+    /** The inputs of `seatOf`. */
+    seats: {
+      sessionOfRun: sessions.byRunId,
+      isWorkerSession: sessions.isKnown,
+      isPlainName,
+    },
+    projectAt: agents.findProjectAt,
+    projectOf: (sessionId: string) => sessions.get(sessionId).project,
+    /**
+     * Returns what the worker of a session may see of others if its task comes from an untrusted author: nothing;
+     * null if it may see them.
+     */
+    ownWorkOf(sessionId: string): OwnWork | null {
+      if (!sessions.isKnown(sessionId)) return null;
+      const { taskId } = sessions.get(sessionId);
+      return board.tasks.get(taskId).stranger === null ? null : { sessionId, taskId };
+    },
+    attend: bus.attend,
+    seatSeen: bus.seats.seen,
+    leave: bus.leave,
+    holdSeat: bus.seats.hold,
+    seatHolders: bus.seats.holders,
+    startOf: processes.readStartTime,
+    /** This process's identity for a later engine, in case this one is killed. */
+    ownProcess: describeOwnProcess(processes),
+    /** Only for a process that only hosts the engine. */
+    enterEngineCgroup: processes.enterEngineCgroup,
+    standingOf: processes.traceProcess,
+    standingOfClient: (ends: TcpEnds) => traceClient(processes, ends),
+    /** The entry point of confined workers: the engine's host serves them. */
+    runSockets: modules.runSockets,
+    resolveSession: sessions.resolve,
+    sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',
+    sessionCounts: sessions.counts,
+    followRefs: modules.reviews.followBranches,
+    /** Opens a receiver; it closes with the engine at the latest. */
+    listen: listeners.open,
+    /** Opens the receiver that svc.yaml describes. */
+    openReceiver: receiver.open,
+    /** Why it is off, a clause; null while it is on. */
+    receiverProblem: receiver.problem,
+  };
+}

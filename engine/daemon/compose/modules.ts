@@ -1,0 +1,74 @@
+import { createAccessModules } from './access.ts';
+import { createBoardModule, createReviewModules } from './board.ts';
+import { createBusModule } from './bus.ts';
+import { createEndImpact, createRunEnd, createSessionModules, prepareDispatch } from './dispatch.ts';
+import { createGatewayModule } from './gateway.ts';
+import { createHookModule } from './hooks.ts';
+import { createKnowledgeModules } from './knowledge.ts';
+import { createOutsideModules } from './outside.ts';
+import { createPorts } from './ports.ts';
+import type { SharedDependencies } from './shared-dependencies.ts';
+import { createWorkerModules } from './workers.ts';
+
+export type EngineModules = ReturnType<typeof createModules>;
+
+/** Builds every module, in order, and connects them: the one place where they meet. */
+export function createModules(shared: SharedDependencies) {
+  const ports = createPorts();
+  const workers = createWorkerModules(shared);
+  const gateway = createGatewayModule(shared);
+  const keys = gateway.runKeys;
+  const knowledge = createKnowledgeModules(shared, workers, ports.readTask.call);
+  const bus = createBusModule(shared, workers, {
+    locateSymbol: knowledge.graph.locateShared,
+    seatClosed: ports.seatClosed.call,
+    takeUp: ports.takeUp.call,
+  });
+  const impactAtEnd = createEndImpact(shared, knowledge, bus);
+  const access = createAccessModules(shared, { linked: ports.linked.call, calls: ports.linkCalls.call });
+  const board = createBoardModule(shared, workers, {
+    bus,
+    guard: knowledge.guard,
+    createDispatch: prepareDispatch(shared, workers, {
+      keys,
+      knowledge,
+      bus,
+      entitlements: access.entitlements,
+      runEnded: ports.runEnded.call,
+    }),
+  });
+  const reviews = createReviewModules(shared, workers, board);
+  const actions = createSessionModules(shared, workers, { board, keys });
+  const outside = createOutsideModules(shared, workers, { board, gateway, leases: access.leases });
+  const hooks = createHookModule(shared, { workers, knowledge, board, bus });
+
+  ports.readTask.connect(board.tasks.get);
+  ports.seatClosed.connect(board.sessionEnded);
+  ports.takeUp.connect(async () => {
+    await board.dispatcher.takeUp();
+    await actions.sessionActions.reap();
+  });
+  ports.linked.connect(outside.link.linked);
+  ports.linkCalls.connect(outside.link.calls);
+  ports.runEnded.connect(
+    createRunEnd(shared, {
+      sessions: workers.sessions,
+      board,
+      bus,
+      worktreeActions: reviews.worktreeActions,
+      impactAtEnd,
+    }),
+  );
+  return {
+    ...workers,
+    ...knowledge,
+    ...access,
+    ...reviews,
+    ...actions,
+    ...outside,
+    gateway,
+    bus,
+    board,
+    hooks,
+  };
+}

@@ -1,0 +1,83 @@
+import type { Board } from '../../board/index.ts';
+import { isLoopback, listReceiverSecrets, parseAddress } from '../../config/index.ts';
+import { findWorkspaceHostedBy } from '../../core/workspace/neighbours.ts';
+import type { Dispatcher } from '../../dispatch/index.ts';
+import { type EngineGateway, sumByTier } from '../../gateway/index.ts';
+import { type AccountLeases, createLink } from '../../link/index.ts';
+import { createNotify } from '../../notify/index.ts';
+import { createConfiguredReceiver } from '../../receiver/configured.ts';
+import { createReceiver } from '../../receiver/index.ts';
+import { createListeners } from '../../receiver/listeners.ts';
+import { findPortOwners } from '../../workers/runner/processes/index.ts';
+import type { SharedDependencies } from './shared-dependencies.ts';
+import type { WorkerModules } from './workers.ts';
+
+/** Builds the modules that talk to other machines: `engine/notify`, `engine/link` and `engine/receiver`. */
+export function createOutsideModules(
+  shared: SharedDependencies,
+  { sessions, agents }: WorkerModules,
+  others: { board: Board<Dispatcher>; gateway: EngineGateway; leases: AccountLeases },
+) {
+  const { storage, events, clock, log, env, root, dataId, config, secret, requireConsent, closing } = shared;
+  const { tasks, decisions, workflow } = others.board;
+  const notify = createNotify({
+    storage,
+    events,
+    clock,
+    config,
+    tasks,
+    workspaceName: () => config().workspace.name,
+    secret,
+    log,
+  });
+  closing(notify.close);
+  const link = createLink({
+    storage,
+    events,
+    clock,
+    log,
+    env,
+    root,
+    data: shared.paths.data,
+    dataId,
+    config,
+    setServerUrl: shared.setServerUrl,
+    tasks,
+    decisions,
+    workflow,
+    requireConsent,
+    leases: others.leases,
+    sumTierTokens: (day, since) => sumByTier(config(), others.gateway.books.sumSpentByProvider(day, since)),
+  });
+  closing(link.close);
+  const listeners = createListeners(
+    createReceiver({
+      storage,
+      workflow,
+      tasks,
+      decisions,
+      sessions,
+      clock,
+      config,
+      agents,
+      isLoopback,
+      workspace: { id: dataId, name: () => config().workspace.name },
+      log,
+    }),
+    requireConsent,
+  );
+  closing(listeners.close);
+  const receiver = createConfiguredReceiver({
+    listeners,
+    address: () => parseAddress(config().ui.addr),
+    secrets: () => listReceiverSecrets(config(), secret),
+    async whoListens(port) {
+      const [pid] = await findPortOwners(port);
+      if (pid === undefined) return null;
+      const workspace = findWorkspaceHostedBy(pid, env);
+      return workspace === null ? `pid ${pid}` : `the engine of ${workspace} (pid ${pid})`;
+    },
+    warn: (facts, text) => log.warn(facts, text),
+  });
+  return { notify, link, listeners, receiver };
+}

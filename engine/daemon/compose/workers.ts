@@ -1,0 +1,164 @@
+import { listSecretVariables, resolveMachineHome } from '../../config/index.ts';
+import { version } from '../../core/base/own-package.ts';
+import { createCallerPaths } from '../../core/workspace/caller-paths.ts';
+import { openKnownSessions } from '../../core/workspace/known-sessions.ts';
+import { createWorkspacePaths } from '../../core/workspace/workspace-path.ts';
+import { listProviderVariables } from '../../gateway/index.ts';
+import { type AgentRegistry, createAgents, createCircuits } from '../../workers/agents/index.ts';
+import { createCommandConfinement } from '../../workers/runner/confine/commands.ts';
+import { checkConfinement, createConfinement } from '../../workers/runner/confine/index.ts';
+import {
+  buildWorkerEnvironment,
+  createContainment,
+  createProcesses,
+  ENGINE_MARK,
+  hidesOtherUsers,
+  workspaceMark,
+} from '../../workers/runner/processes/index.ts';
+import { createRunSockets } from '../../workers/runner/run-sockets.ts';
+import { briefFile, createLocalRunner } from '../../workers/runner/runs/index.ts';
+import { createSetup, type ProjectScope } from '../../workers/runner/setup/index.ts';
+import { createWorktrees, type GitAccess } from '../../workers/runner/worktrees/index.ts';
+import { findSensitiveKind, isPrivatePath } from '../../workers/runner/worktrees/inspect/sensitive.ts';
+import {
+  createFollowUps,
+  createGuidance,
+  createSessions,
+  createVisitors,
+  type Session,
+  type Sessions,
+} from '../../workers/sessions/index.ts';
+import type { SharedDependencies } from './shared-dependencies.ts';
+
+export type WorkerModules = ReturnType<typeof createWorkerModules>;
+
+/** Reports whether a file of that name configures a program that works in its folder. */
+export const isConfiguration = (path: string): boolean => findSensitiveKind(path) !== null;
+
+/** Builds the modules of `engine/workers`: sessions, agents, and all that a run needs on this machine. */
+export function createWorkerModules(shared: SharedDependencies) {
+  const { storage, events, clock, log, root, paths, config, env, closing } = shared;
+  const sessions = createSessions({ storage, clock });
+  const processes = createProcesses({
+    containment: createContainment({ data: paths.data, env }),
+    lostEngine: shared.lostEngine,
+    knownSessions: openKnownSessions(paths.data),
+  });
+  /**
+   * The environment of everything that the engine starts: with the machine home, and with a mark so that it is never
+   * taken for the person.
+   */
+  const childEnvironment = (extra: Record<string, string> = {}) =>
+    buildWorkerEnvironment(
+      env,
+      { SVC_HOME: resolveMachineHome(env), [ENGINE_MARK]: workspaceMark(paths.data), ...extra },
+      [...listSecretVariables(config()), ...listProviderVariables(config())],
+    );
+  const agents = createAgents({
+    root,
+    config,
+    env,
+    workerEnvironment: childEnvironment,
+    waitingKeys: shared.waitingKeys,
+  });
+  const runSockets = createRunSockets({ root, version, env });
+  closing(runSockets.close);
+  // A worker can write the filters and drivers that git runs in its repository; they see git's environment.
+  const git = { env: childEnvironment(), agentsDir: paths.agents } satisfies GitAccess;
+  const worktrees = createWorktrees(git);
+  const confinement = createConfinement({
+    env,
+    root,
+    configFile: shared.file,
+    paths,
+    machineHome: resolveMachineHome(env),
+    svc: shared.svc,
+  });
+  const confine = createCommandConfinement(confinement, paths.agents);
+  const carried = (): ProjectScope => ({ root, config: config(), home: resolveMachineHome(env) });
+  const setup = createSetup({
+    processes,
+    worktrees,
+    where: carried,
+    environment: childEnvironment,
+    confine,
+    configFile: shared.file,
+    agentsDir: paths.agents,
+    log,
+    graceMs: shared.graceMs,
+  });
+  closing(setup.close);
+  const runner = createLocalRunner({
+    processes,
+    worktrees,
+    setup,
+    confinement,
+    checkConfinement: () => checkConfinement(env),
+    runSockets,
+    agents,
+    paths,
+    configFile: shared.file,
+    svc: shared.svc,
+    isArgvSeen: !hidesOtherUsers(),
+    environment: childEnvironment,
+    clock,
+    log,
+  });
+  const visitors = createVisitors({ sessions, processes });
+  const guidance = createGuidance(() => ({
+    locale: config().workspace.locale,
+    chair: config().chair.guidance,
+    context: config().context.guidance,
+    hasMemory: config().memory.enabled !== false,
+  }));
+  return {
+    sessions,
+    /** Returns the worker session of that id; null for other ids. */
+    findSession: (sessionId: string): Session | null =>
+      sessions.isKnown(sessionId) ? sessions.get(sessionId) : null,
+    processes,
+    childEnvironment,
+    agents,
+    runSockets,
+    git,
+    worktrees,
+    ...createPathResolvers(shared, sessions, agents),
+    confine,
+    carried,
+    setup,
+    runner,
+    visitors,
+    followUps: createFollowUps({ sessions, visitors }),
+    circuits: createCircuits({ storage, events, clock }),
+    guidance,
+    briefOf: ({ sessionId, worktree, cwd }: Session): string | null =>
+      cwd === null ? null : briefFile({ paths }, { sessionId, worktree, cwd }),
+    isStrict: () => config().guard.profile === 'strict',
+  };
+}
+
+/** Creates what resolves the paths that callers name. */
+function createPathResolvers({ root, paths }: SharedDependencies, sessions: Sessions, agents: AgentRegistry) {
+  const projects = () => agents.listProjects().map(({ folder }) => folder);
+  const workspacePaths = createWorkspacePaths({
+    root,
+    worktrees: paths.worktrees,
+    projects,
+    repositoryOf: (name) => sessions.byBranch(`svc/${name}`)?.repository ?? null,
+  });
+  const callerPaths = createCallerPaths({
+    paths: workspacePaths,
+    root,
+    closed: [paths.data, paths.agents, paths.worktrees],
+    worktrees: paths.worktrees,
+    projects,
+    foldersOf(sessionId) {
+      if (!sessions.isKnown(sessionId)) return null;
+      const { worktree, cwd, repository, project } = sessions.get(sessionId);
+      return { worktree, cwd, repository, project: agents.resolveFolder(project) };
+    },
+    isPrivate: isPrivatePath,
+    isConfiguration,
+  });
+  return { workspacePaths, callerPaths };
+}
