@@ -122,7 +122,7 @@ export type { Api, Engine, OpenOptions } from './daemon/compose/compose.ts';
 export type { EngineStatus } from './daemon/compose/operations.ts';
 export type { EngineHost } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
-export type { KnownPullRequest, ListedSession } from './dispatch/operations.ts';
+export type { KnownPullRequest, ListedSession } from './dispatch/describe-sessions.ts';
 export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
 export { describeCopyType } from './knowledge/guard/describe-copy.ts';
 export { describeLanguage } from './knowledge/guard/describe-language.ts';

@@ -3,143 +3,33 @@ import { findTaskSource, timeoutSec } from '../board/index.ts';
 import { checkNotReplaced } from '../board/workflow/index.ts';
 import { cursor } from '../core/api/cursor.ts';
 import { by, checkOwnTask, type OwnWork, operation } from '../core/api/operation.ts';
-import type {
-  AgentCircuits,
-  OpenCircuit,
-  PlanEntry,
-  ReadingTime,
-  StreamFacts,
-  StreamUsage,
-} from '../workers/agents/index.ts';
-import type { CommitResult } from '../workers/runner/runs/index.ts';
 import type { Session, SessionFilter, Sessions } from '../workers/sessions/index.ts';
-import type { LiveFacts } from './live-facts.ts';
+import { createSessionDescriber, type DescriberDeps, type ListedSession } from './describe-sessions.ts';
 import type { SessionActions } from './session-actions.ts';
 import { LOG_FORMS, type SessionLogs } from './session-logs.ts';
 
-function added(one: StreamUsage | null, other: StreamUsage | null): StreamUsage | null {
-  if (one === null || other === null) return one ?? other;
-  return {
-    input: one.input + other.input,
-    cached: one.cached + other.cached,
-    output: one.output + other.output,
-    costUsd:
-      one.costUsd === null && other.costUsd === null ? null : (one.costUsd ?? 0) + (other.costUsd ?? 0),
-  };
-}
-
-/** A session in a list. */
-export interface ListedSession extends Session {
-  /** The current activity of its running agent, as far as it reports it. */
-  activity: string | null;
-  plan: PlanEntry[];
-  /** When its log last grew, RFC 3339; null if it has none yet or the session has ended. */
-  logWrittenAt: string | null;
-  /** The last readable line of its log, while it runs. */
-  lastLine: string | null;
-  /** Its commits so far, while it runs; some seconds old, and null until they have been counted. */
-  committed: CommitResult | null;
-  /** The suspension of its agent, if it waits for that; null otherwise. */
-  held: OpenCircuit | null;
-  /** Facts that its agent does not report, so that silence about them proves nothing; words that follow "it does not say". */
-  untold: readonly string[];
-  /** When it would read a message that is sent now. */
-  readsMessages: ReadingTime;
-  /** Estimated tokens that its context was spared because svc shortened outputs. */
-  savedTokens: number;
-  /** The pull request of its branch; null if none was opened. */
-  pullRequest: KnownPullRequest | null;
-}
-
-/** A pull request, in a list. */
-export interface KnownPullRequest {
-  number: number | null;
-  url: string | null;
-  state: string | null;
-  askedAt: string | null;
-}
-
-const pickKnown = (known: KnownPullRequest | undefined): KnownPullRequest | null => {
-  if (known === undefined) return null;
-  const { number, url, state, askedAt } = known;
-  return { number, url, state, askedAt };
-};
-
-/** Operations on sessions and their logs. */
-export function sessionOperations(deps: {
+interface SessionOperationsDeps extends DescriberDeps {
   sessions: Sessions;
   logs: SessionLogs;
   actions: SessionActions;
-  live: LiveFacts;
-  /** Only for a running session; null otherwise. */
-  facts(sessionId: string): StreamFacts | null;
   /** The permissions approved with a session; `agents.permissions` without one. */
   permissions(session: Pick<Session, 'agent' | 'decisionId'> | null): readonly string[];
-  circuits: Pick<AgentCircuits, 'findCircuit'>;
-  untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
-  findReadingTime(session: Session): ReadingTime;
-  /** Estimated tokens that sessions were spared, only non-zero ones. */
-  listSavedTokens(): ReadonlyMap<string, number>;
-  /** Pull requests by session. */
-  listPullRequests(): ReadonlyMap<string, KnownPullRequest>;
-}) {
-  const { sessions, logs, actions, permissions } = deps;
+}
 
-  /** Current facts about live sessions, by session. */
-  interface Seen {
-    logTimes: Readonly<Record<string, string>>;
-    lastLines: Readonly<Record<string, string>>;
-    committed: Readonly<Record<string, CommitResult>>;
-  }
+/** Operations on sessions and their logs. */
+export function sessionOperations(deps: SessionOperationsDeps) {
+  return [
+    ...sessionReadOperations(deps),
+    ...workerControlOperations(deps),
+    ...workerVisitOperations(deps),
+    workerPermissionsOperation(deps),
+  ];
+}
 
-  async function lookAtLive(all: readonly Session[]): Promise<Seen> {
-    const live = all.filter(({ state }) => state !== 'ended');
-    const logTimes = await logs.listTimes(live.map(({ sessionId }) => sessionId));
-    return {
-      logTimes,
-      lastLines: await deps.live.listLastLines(logTimes),
-      committed: deps.live.listCommitted(live),
-    };
-  }
-
-  /** Adds the reported usage of the current run, which is recorded at its end. */
-  function describeSession(
-    session: Session,
-    seen: Seen,
-    untoldBy = deps.untold,
-    saved = deps.listSavedTokens(),
-    pulls = deps.listPullRequests(),
-  ): ListedSession {
-    const { sessionId, state } = session;
-    const quiet: Omit<ListedSession, keyof Session> = {
-      activity: null,
-      plan: [],
-      // The silence of ended sessions is irrelevant, and most of a list has ended.
-      logWrittenAt: state === 'ended' ? null : (seen.logTimes[sessionId] ?? null),
-      lastLine: null,
-      committed: null,
-      held: state === 'queued' ? deps.circuits.findCircuit(session.agent) : null,
-      untold: untoldBy(session),
-      savedTokens: saved.get(sessionId) ?? 0,
-      readsMessages: deps.findReadingTime(session),
-      pullRequest: pickKnown(pulls.get(sessionId)),
-    };
-    // Facts of a run are recorded at its end, and must not be counted twice.
-    const facts = state === 'queued' || state === 'ended' ? null : deps.facts(sessionId);
-    if (facts === null) return { ...session, ...quiet };
-    return {
-      ...session,
-      ...quiet,
-      agentSession: facts.agentSession ?? session.agentSession,
-      model: facts.model ?? session.model,
-      usage: added(session.usage, facts.usage),
-      toolCalls: (session.toolCalls ?? 0) + facts.toolCalls,
-      activity: facts.activity,
-      plan: facts.plan,
-      lastLine: seen.lastLines[sessionId] || null,
-      committed: seen.committed[sessionId] ?? null,
-    };
-  }
+/** Operations that read sessions and their logs. */
+function sessionReadOperations(deps: SessionOperationsDeps) {
+  const { sessions, logs } = deps;
+  const describeSessions = createSessionDescriber(deps);
 
   /** A worker on a task from an untrusted author has that task's sessions on its only page. */
   function listSeen(input: SessionFilter, ownWork: OwnWork | null): Session[] {
@@ -159,21 +49,8 @@ export function sessionOperations(deps: {
         limit: z.int().min(1).max(100_000).optional(),
         cursor,
       }),
-      async run(input, { ownWork }): Promise<ListedSession[]> {
-        const found = listSeen(input, ownWork ?? null);
-        const seen = await lookAtLive(found);
-        // Many rows, few agents.
-        const known = new Map<string, readonly string[]>();
-        const saved = deps.listSavedTokens();
-        const pulls = deps.listPullRequests();
-        const untoldBy = ({ agent, transport }: Pick<Session, 'agent' | 'transport'>) => {
-          const key = `${transport} ${agent}`;
-          const untold = known.get(key) ?? deps.untold({ agent, transport });
-          known.set(key, untold);
-          return untold;
-        };
-        return found.map((session) => describeSession(session, seen, untoldBy, saved, pulls));
-      },
+      run: (input, { ownWork }): Promise<ListedSession[]> =>
+        describeSessions(listSeen(input, ownWork ?? null)),
     }),
     operation({
       name: 'session.count',
@@ -192,9 +69,43 @@ export function sessionOperations(deps: {
       async run(input, caller): Promise<ListedSession> {
         const session = sessions.resolve(input.session);
         checkOwnTask(caller, session.taskId, session.sessionId);
-        return describeSession(session, await lookAtLive([session]));
+        const [described] = await describeSessions([session]);
+        return described!;
       },
     }),
+    operation({
+      name: 'session.log',
+      about: 'A part of a session’s log, by byte offset or its last lines; readable unless `form` is raw.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        session: z.string(),
+        from: z.int().min(0).optional(),
+        lines: z.int().min(0).max(1_000_000).optional(),
+        form: z.enum(LOG_FORMS).optional(),
+        max_bytes: z
+          .int()
+          .min(4)
+          .max(8 * 1024 * 1024)
+          .optional(),
+      }),
+      async run(input, caller) {
+        const { sessionId, state } = sessions.resolve(input.session);
+        logs.checkReader(sessionId, caller);
+        const ended = state === 'ended';
+        const from = input.from ?? (await logs.findTail(sessionId, input.lines ?? 200));
+        const read = logs.open(sessionId, input.form ?? 'readable');
+        const maxBytes = input.max_bytes ?? 1024 * 1024;
+        const { text, next, dropped, end } = await read({ from, maxBytes, ended });
+        return { sessionId, text, next, dropped, end, ended };
+      },
+    }),
+  ];
+}
+
+/** Operations that stop, continue or interrupt a worker. */
+function workerControlOperations({ sessions, actions }: SessionOperationsDeps) {
+  return [
     operation({
       name: 'worker.kill',
       about: 'Stops a session; its work stays on its branch.',
@@ -270,6 +181,12 @@ export function sessionOperations(deps: {
       run: (input, caller, call) =>
         call.finish(() => actions.interrupt(sessions.resolve(input.session).sessionId, by(caller))),
     }),
+  ];
+}
+
+/** Operations with which a person enters and leaves the worktree of a worker. */
+function workerVisitOperations({ sessions, actions }: SessionOperationsDeps) {
+  return [
     operation({
       name: 'worker.attach',
       about:
@@ -298,44 +215,20 @@ export function sessionOperations(deps: {
         return sessions.get(sessionId);
       },
     }),
-    operation({
-      name: 'session.log',
-      about: 'A part of a session’s log, by byte offset or its last lines; readable unless `form` is raw.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({
-        session: z.string(),
-        from: z.int().min(0).optional(),
-        lines: z.int().min(0).max(1_000_000).optional(),
-        form: z.enum(LOG_FORMS).optional(),
-        max_bytes: z
-          .int()
-          .min(4)
-          .max(8 * 1024 * 1024)
-          .optional(),
-      }),
-      async run(input, caller) {
-        const { sessionId, state } = sessions.resolve(input.session);
-        logs.checkReader(sessionId, caller);
-        const ended = state === 'ended';
-        const from = input.from ?? (await logs.findTail(sessionId, input.lines ?? 200));
-        const read = logs.open(sessionId, input.form ?? 'readable');
-        const maxBytes = input.max_bytes ?? 1024 * 1024;
-        const { text, next, dropped, end } = await read({ from, maxBytes, ended });
-        return { sessionId, text, next, dropped, end, ended };
-      },
-    }),
-    operation({
-      name: 'worker.permissions',
-      about:
-        'The tool calls that the calling worker may make without asking a person, and the folder that they are limited to.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({}),
-      run(_input, { sessionId }) {
-        const session = sessionId !== null && sessions.isKnown(sessionId) ? sessions.get(sessionId) : null;
-        return { permissions: permissions(session), folder: session?.worktree ?? session?.cwd ?? null };
-      },
-    }),
   ];
+}
+
+function workerPermissionsOperation({ sessions, permissions }: SessionOperationsDeps) {
+  return operation({
+    name: 'worker.permissions',
+    about:
+      'The tool calls that the calling worker may make without asking a person, and the folder that they are limited to.',
+    seat: 'any',
+    changes: false,
+    input: z.strictObject({}),
+    run(_input, { sessionId }) {
+      const session = sessionId !== null && sessions.isKnown(sessionId) ? sessions.get(sessionId) : null;
+      return { permissions: permissions(session), folder: session?.worktree ?? session?.cwd ?? null };
+    },
+  });
 }

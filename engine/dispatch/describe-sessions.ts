@@ -1,0 +1,148 @@
+import type {
+  AgentCircuits,
+  OpenCircuit,
+  PlanEntry,
+  ReadingTime,
+  StreamFacts,
+  StreamUsage,
+} from '../workers/agents/index.ts';
+import type { CommitResult } from '../workers/runner/runs/index.ts';
+import type { Session } from '../workers/sessions/index.ts';
+import type { LiveFacts } from './live-facts.ts';
+import type { SessionLogs } from './session-logs.ts';
+
+/** A session in a list. */
+export interface ListedSession extends Session {
+  /** The current activity of its running agent, as far as it reports it. */
+  activity: string | null;
+  plan: PlanEntry[];
+  /** When its log last grew, RFC 3339; null if it has none yet or the session has ended. */
+  logWrittenAt: string | null;
+  /** The last readable line of its log, while it runs. */
+  lastLine: string | null;
+  /** Its commits so far, while it runs; some seconds old, and null until they have been counted. */
+  committed: CommitResult | null;
+  /** The suspension of its agent, if it waits for that; null otherwise. */
+  held: OpenCircuit | null;
+  /** Facts that its agent does not report, so that silence about them proves nothing; words that follow "it does not say". */
+  untold: readonly string[];
+  /** When it would read a message that is sent now. */
+  readsMessages: ReadingTime;
+  /** Estimated tokens that its context was spared because svc shortened outputs. */
+  savedTokens: number;
+  /** The pull request of its branch; null if none was opened. */
+  pullRequest: KnownPullRequest | null;
+}
+
+/** A pull request, in a list. */
+export interface KnownPullRequest {
+  number: number | null;
+  url: string | null;
+  state: string | null;
+  askedAt: string | null;
+}
+
+/** Current facts about live sessions, by session. */
+interface Seen {
+  logTimes: Readonly<Record<string, string>>;
+  lastLines: Readonly<Record<string, string>>;
+  committed: Readonly<Record<string, CommitResult>>;
+}
+
+export interface DescriberDeps {
+  logs: Pick<SessionLogs, 'listTimes'>;
+  live: LiveFacts;
+  /** Only for a running session; null otherwise. */
+  facts(sessionId: string): StreamFacts | null;
+  circuits: Pick<AgentCircuits, 'findCircuit'>;
+  untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
+  findReadingTime(session: Session): ReadingTime;
+  /** Estimated tokens that sessions were spared, only non-zero ones. */
+  listSavedTokens(): ReadonlyMap<string, number>;
+  /** Pull requests by session. */
+  listPullRequests(): ReadonlyMap<string, KnownPullRequest>;
+}
+
+function added(one: StreamUsage | null, other: StreamUsage | null): StreamUsage | null {
+  if (one === null || other === null) return one ?? other;
+  return {
+    input: one.input + other.input,
+    cached: one.cached + other.cached,
+    output: one.output + other.output,
+    costUsd:
+      one.costUsd === null && other.costUsd === null ? null : (one.costUsd ?? 0) + (other.costUsd ?? 0),
+  };
+}
+
+const pickKnown = (known: KnownPullRequest | undefined): KnownPullRequest | null => {
+  if (known === undefined) return null;
+  const { number, url, state, askedAt } = known;
+  return { number, url, state, askedAt };
+};
+
+/** Returns a function that adds the current activity of their agents to sessions. */
+export function createSessionDescriber(deps: DescriberDeps) {
+  async function lookAtLive(all: readonly Session[]): Promise<Seen> {
+    const live = all.filter(({ state }) => state !== 'ended');
+    const logTimes = await deps.logs.listTimes(live.map(({ sessionId }) => sessionId));
+    return {
+      logTimes,
+      lastLines: await deps.live.listLastLines(logTimes),
+      committed: deps.live.listCommitted(live),
+    };
+  }
+
+  /** Adds the reported usage of the current run, which is recorded at its end. */
+  function describeSession(
+    session: Session,
+    seen: Seen,
+    untoldBy: DescriberDeps['untold'],
+    saved: ReadonlyMap<string, number>,
+    pulls: ReadonlyMap<string, KnownPullRequest>,
+  ): ListedSession {
+    const { sessionId, state } = session;
+    const quiet: Omit<ListedSession, keyof Session> = {
+      activity: null,
+      plan: [],
+      // The silence of ended sessions is irrelevant, and most of a list has ended.
+      logWrittenAt: state === 'ended' ? null : (seen.logTimes[sessionId] ?? null),
+      lastLine: null,
+      committed: null,
+      held: state === 'queued' ? deps.circuits.findCircuit(session.agent) : null,
+      untold: untoldBy(session),
+      savedTokens: saved.get(sessionId) ?? 0,
+      readsMessages: deps.findReadingTime(session),
+      pullRequest: pickKnown(pulls.get(sessionId)),
+    };
+    // Facts of a run are recorded at its end, and must not be counted twice.
+    const facts = state === 'queued' || state === 'ended' ? null : deps.facts(sessionId);
+    if (facts === null) return { ...session, ...quiet };
+    return {
+      ...session,
+      ...quiet,
+      agentSession: facts.agentSession ?? session.agentSession,
+      model: facts.model ?? session.model,
+      usage: added(session.usage, facts.usage),
+      toolCalls: (session.toolCalls ?? 0) + facts.toolCalls,
+      activity: facts.activity,
+      plan: facts.plan,
+      lastLine: seen.lastLines[sessionId] || null,
+      committed: seen.committed[sessionId] ?? null,
+    };
+  }
+
+  return async (all: readonly Session[]): Promise<ListedSession[]> => {
+    const seen = await lookAtLive(all);
+    // Many rows, few agents.
+    const known = new Map<string, readonly string[]>();
+    const saved = deps.listSavedTokens();
+    const pulls = deps.listPullRequests();
+    const untoldBy = ({ agent, transport }: Pick<Session, 'agent' | 'transport'>) => {
+      const key = `${transport} ${agent}`;
+      const untold = known.get(key) ?? deps.untold({ agent, transport });
+      known.set(key, untold);
+      return untold;
+    };
+    return all.map((session) => describeSession(session, seen, untoldBy, saved, pulls));
+  };
+}
