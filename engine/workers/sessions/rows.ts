@@ -241,3 +241,7 @@ export const toSession = (row: SessionRow): Session => ({
   startedAt: formatTime(row.started_at),
   endedAt: formatTime(row.ended_at),
 });
+
+/** Selects rows of sessions `s`, with their workers. */
+export const SELECT_SESSIONS =
+  'SELECT s.*, w.name AS worker_name FROM session s JOIN worker w ON w.id = s.worker_id';

@@ -1,0 +1,131 @@
+import { SvcError } from '../../core/base/errors.ts';
+import { asWorkerSession, findByPrefix, formatIdArray, parseId } from '../../core/base/ids.ts';
+import type { Storage } from '../../storage/index.ts';
+import type { SessionFilter } from './records.ts';
+import { SELECT_SESSIONS, type Session, type SessionRow, type SessionState, toSession } from './rows.ts';
+
+/** Finds worker sessions, and counts them. */
+export interface SessionQueries {
+  get(sessionId: string): Session;
+  resolve(prefix: string): Session;
+  /** Reports whether the id belongs to a worker session. */
+  isKnown(sessionId: string): boolean;
+  /**
+   * Newest first, without `ids` live ones and those of one state in the order of their turn; at most `limit` (100, or
+   * as many as there are `ids`). Unknown `ids` are left out.
+   */
+  list(filter: SessionFilter): Session[];
+  /** Lists sessions that have not ended, oldest first. */
+  listLive(): Session[];
+  ofTask(taskId: string): Session[];
+  /** Lists the sessions of a race, in the order of its agents. */
+  ofRace(race: number): Session[];
+  /** Finds the newest session that has the branch. */
+  byBranch(branch: string): Session | null;
+  /** Finds the live session that continues an ended one; null for none. */
+  findSuccessor(sessionId: string): Session | null;
+  byRunId(runId: string): Session | null;
+  /** Finds a worker's newest session, by its given name or `w-3`; null for an unknown worker. */
+  newestOfWorker(workerId: string): Session | null;
+  /** Counts by state: `queued` wait for a free slot, `paused` for a time. */
+  counts(): { queued: number; paused: number; running: number };
+  /** Counts all sessions ever created, or the live ones. */
+  count(only: { live?: boolean | undefined }): number;
+}
+
+export function createSessionQueries({ db }: Pick<Storage, 'db'>): SessionQueries {
+  const byId = db.prepare<unknown[], SessionRow>(`${SELECT_SESSIONS} WHERE s.id = +?`);
+  const byPrefix = db.prepare<unknown[], SessionRow>(
+    `${SELECT_SESSIONS} WHERE CAST(s.id AS TEXT) LIKE +? LIMIT 2`,
+  );
+  const byRun = db.prepare<unknown[], SessionRow>(`${SELECT_SESSIONS} WHERE s.run_id = +?`);
+  const newestOf = db.prepare<unknown[], SessionRow>(
+    `${SELECT_SESSIONS} WHERE w.name = +? OR (w.name IS NULL AND w.id = +?) ORDER BY s.id DESC LIMIT 1`,
+  );
+  const newest = db.prepare<unknown[], SessionRow>(
+    `${SELECT_SESSIONS} WHERE s.id < +? ORDER BY s.id DESC LIMIT +?`,
+  );
+  const ofState = db.prepare<unknown[], SessionRow>(
+    `${SELECT_SESSIONS} WHERE s.state = +? ORDER BY s.id LIMIT +?`,
+  );
+  const live = db.prepare<unknown[], SessionRow>(
+    `${SELECT_SESSIONS} WHERE s.state <> 'ended' AND +s.id > ? ORDER BY s.id LIMIT +?`,
+  );
+  const among = db.prepare<unknown[], SessionRow>(
+    `${SELECT_SESSIONS} WHERE s.id IN (SELECT value FROM json_each(?)) AND s.state = coalesce(?, s.state)
+     AND (? = 0 OR s.state <> 'ended') ORDER BY s.id DESC LIMIT +?`,
+  );
+  const ofTaskId = db.prepare<unknown[], SessionRow>(`${SELECT_SESSIONS} WHERE s.task_id = +? ORDER BY s.id`);
+  const inRace = db.prepare<unknown[], SessionRow>(`${SELECT_SESSIONS} WHERE s.race = ? ORDER BY s.id`);
+  const branched = db.prepare<unknown[], SessionRow>(
+    `${SELECT_SESSIONS} WHERE s.branch = +? ORDER BY s.id DESC LIMIT 1`,
+  );
+  const succeeding = db.prepare<unknown[], SessionRow>(
+    `${SELECT_SESSIONS} WHERE s.state <> 'ended' AND s.continues = +? LIMIT 1`,
+  );
+  const all = db.prepare<unknown[], { n: number }>('SELECT count(*) AS n FROM session');
+  const count = db.prepare<unknown[], { state: SessionState; is_paused: number; n: number }>(
+    `SELECT state, resume_at IS NOT NULL AS is_paused, count(*) AS n FROM session WHERE state <> 'ended' GROUP BY 1, 2`,
+  );
+
+  function getSession(sessionId: string): Session {
+    const row = byId.get(parseId('s', sessionId));
+    if (!row) throw new SvcError('not_found', `no session ${sessionId}`);
+    return toSession(row);
+  }
+
+  function countByState(): { queued: number; paused: number; running: number } {
+    const found = { queued: 0, paused: 0, running: 0 };
+    for (const { state, is_paused, n } of count.all()) {
+      if (state === 'queued') found[is_paused === 1 ? 'paused' : 'queued'] += n;
+      else found.running += n;
+    }
+    return found;
+  }
+
+  return {
+    get: getSession,
+    resolve: (prefix) =>
+      toSession(
+        findByPrefix('s', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
+      ),
+    isKnown: (sessionId) =>
+      asWorkerSession(sessionId) !== null && byId.get(parseId('s', sessionId)) !== undefined,
+    list({ state, live: onlyLive = false, ids, cursor, limit = ids?.length ?? 100 }) {
+      if (ids !== undefined) {
+        return among.all(formatIdArray('s', ids), state ?? null, onlyLive ? 1 : 0, limit).map(toSession);
+      }
+      if (state !== undefined) return ofState.all(state, limit).map(toSession);
+      const from = cursor === undefined ? null : parseId('s', cursor);
+      return (onlyLive ? live.all(from ?? 0, limit) : newest.all(from ?? Number.MAX_SAFE_INTEGER, limit)).map(
+        toSession,
+      );
+    },
+    // In SQLite a negative LIMIT means no limit.
+    listLive: () => live.all(0, -1).map(toSession),
+    ofTask: (taskId) => ofTaskId.all(parseId('t', taskId)).map(toSession),
+    ofRace: (race) => inRace.all(race).map(toSession),
+    byBranch(branch) {
+      const row = branched.get(branch);
+      return row ? toSession(row) : null;
+    },
+    findSuccessor(sessionId) {
+      const row = succeeding.get(parseId('s', sessionId));
+      return row ? toSession(row) : null;
+    },
+    byRunId(runId) {
+      const row = byRun.get(runId);
+      return row ? toSession(row) : null;
+    },
+    newestOfWorker(workerId) {
+      const counted = /^w-([1-9]\d{0,14})$/.exec(workerId);
+      const row = newestOf.get(workerId, counted ? Number(counted[1]) : 0);
+      return row ? toSession(row) : null;
+    },
+    counts: countByState,
+    count({ live: onlyLive = false }) {
+      const { queued, paused, running } = countByState();
+      return onlyLive ? queued + paused + running : (all.get()?.n ?? 0);
+    },
+  };
+}
