@@ -12,14 +12,11 @@ import {
   type OutcomeWord,
 } from '../core/link-protocol/messages.ts';
 import { createSavepoint, type EventLog, type Storage } from '../storage/index.ts';
+import { checkCode } from './check-code.ts';
 import type { ServerConfig } from './config.ts';
-import { findCodeStep } from './decide-code.ts';
 import { isVouchedFor, shortName } from './outgoing.ts';
 import type { LinkRows } from './rows.ts';
 
-/** Number of wrong codes that block approval from outside, and for how long. */
-const MOST_FAILURES = 5;
-const CLOSED_MS = 15 * 60_000;
 /** A server's clock may be ahead of its last report. */
 const AHEAD_MS = 5 * 60_000;
 
@@ -52,40 +49,8 @@ const isChannel = (word: string | null): word is DecisionChannel => CHANNELS.som
  * The server only carries requests; everything is checked here.
  */
 export function createCommandApplier(deps: ApplyDeps) {
-  const { storage, events, clock, rows, tasks, decisions, workflow } = deps;
+  const { storage, clock, rows, tasks, decisions, workflow } = deps;
   const savepoint = createSavepoint(storage.db);
-
-  /** Checks the one-time code, or returns the refusal. It counts attempts, so it is called once per command. */
-  function checkCode(typed: string | null, by: CallAuthor): OutcomeWord | null {
-    const now = clock.now();
-    const row = rows.readCode();
-    if (row === null) return 'code_missing';
-    // Never for longer: a fast clock, which makes every code wrong, may have been corrected since.
-    if (row.closed_until > now && row.closed_until <= now + CLOSED_MS) return 'code_closed';
-    const step = findCodeStep(row.secret, typed ?? '', row.last_step, now);
-    if (step !== null) {
-      rows.markCodeUsed(step);
-      return null;
-    }
-    // A missing code is not a guess.
-    if (typed === null) return 'code_invalid';
-    const failures = row.failures + 1;
-    if (failures < MOST_FAILURES) {
-      rows.failCode(failures, 0);
-      return 'code_invalid';
-    }
-    rows.failCode(0, now + CLOSED_MS);
-    events.append({
-      kind: 'alert',
-      ...by,
-      data: {
-        code: 'code_closed',
-        title: 'wrong one-time codes',
-        reason: 'five wrong codes: approval from outside is blocked for 15 minutes',
-      },
-    });
-    return 'code_closed';
-  }
 
   function findDecision(id: string | null): Decision | null {
     if (id === null || !/^d-[1-9]\d{0,14}$/.test(id)) return null;
@@ -127,7 +92,7 @@ export function createCommandApplier(deps: ApplyDeps) {
     const task = tasks.get(decision.taskId);
     if (!isVouchedFor(task, tasks.readOrigin(task.taskId))) return makeOutcome('remote_untrusted', { state });
     deps.requireConsent();
-    const refused = server.decide_code ? checkCode(command.code, by) : null;
+    const refused = server.decide_code ? checkCode(deps, command.code, by) : null;
     if (refused !== null) return makeOutcome(refused, { state });
     const approved = savepoint(() => workflow.approve(decisionId, by));
     if (approved.replaced !== undefined) return makeOutcome('changed', { state: 'expired' });

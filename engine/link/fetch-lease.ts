@@ -1,6 +1,6 @@
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import { leaseAnswer } from '../core/link-protocol/messages.ts';
-import type { FetchedLease } from './leases.ts';
+import type { FetchedLease } from './held-lease.ts';
 import type { ServerCalls } from './server-calls.ts';
 
 /** Requests a lease from the linked server, with the token of the workspace. Throws `server_unreachable`. */

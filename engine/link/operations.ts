@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { by, operation } from '../core/api/operation.ts';
+import type { Link } from './create-link.ts';
 import { MACHINE_TOKEN } from './machine-login.ts';
-import type { Link } from './room.ts';
 
 /** Creates the operations of clients on the link to a server. */
 export function linkOperations(link: Link) {

@@ -1,6 +1,6 @@
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { isErrorCode, SvcError } from '../core/base/errors.ts';
+import { asSvcError, isErrorCode, SvcError } from '../core/base/errors.ts';
 import { toPrintable } from '../core/base/text.ts';
 import { LARGEST_ANSWER_BYTES, LINK_PROTOCOL, PROTOCOL_HEADER } from '../core/link-protocol/messages.ts';
 
@@ -245,3 +245,7 @@ function toRefusal(server: URL, { status, retryAfterMs }: RawAnswer, read: unkno
   const refusal = REFUSALS.find((each) => each === code && isErrorCode(code));
   return new SvcError(refusal ?? 'server_unreachable', text, { data });
 }
+
+/** Reports whether the server will never accept a message. It must not block later ones. */
+export const isRefused = (thrown: unknown): boolean =>
+  ['fields_invalid', 'body_too_large'].includes(asSvcError(thrown).code);

@@ -1,7 +1,7 @@
 import { describeLease, type LeaseFacts } from '../core/access/index.ts';
 import { rfc3339 } from '../core/base/clock.ts';
-import type { LinkStanding, LinkState } from './client.ts';
 import type { LinkRow } from './rows.ts';
+import type { LinkStanding, LinkState } from './standing.ts';
 
 /** The state of this workspace's link, for status, doctor and the dashboard. */
 export interface LinkStatus {

@@ -1,3 +1,4 @@
 /** The daily figures for the linked server. */
+export type { TierTokens } from './day-body.ts';
 export { telemetryOperations } from './operations.ts';
-export { createTelemetry, type LinkTelemetry, type TierTokens } from './telemetry.ts';
+export { createTelemetry, type LinkTelemetry } from './telemetry.ts';

@@ -5,12 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it, type TestContext } from 'node:test';
 import { LEASE_MS, type LeaseClaims, signLease } from '../../../engine/core/link-protocol/lease.ts';
 import { deriveLeaseKey } from '../../../engine/core/link-protocol/root-key.ts';
-import {
-  type AccountLeases,
-  createLeases,
-  type FetchedLease,
-  type LeasesDeps,
-} from '../../../engine/link/leases.ts';
+import type { FetchedLease } from '../../../engine/link/held-lease.ts';
+import { type AccountLeases, createLeases, type LeasesDeps } from '../../../engine/link/leases.ts';
 import { type FakeClock, fakeClock } from '../../support/clock.ts';
 import { until } from '../../support/wait.ts';
 import { temporaryFolder } from '../../support/workspaces/git.ts';
