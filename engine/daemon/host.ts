@@ -16,7 +16,7 @@ import { refuseConnection, serveConnection, tooManyConnectionsError } from './co
 import { createDaemonHttp } from './http.ts';
 import { loadKernel } from './kernel.ts';
 import { mcpOverHttp } from './mcp/index.ts';
-import { createSubscriptionQuota } from './subscriptions.ts';
+import { createSubscriptionQuota } from './open-subscriptions.ts';
 
 export interface EngineHost {
   readonly socket: string;
