@@ -64,45 +64,6 @@ export function createContinuation(deps: ContinuationDeps): SessionContinuation 
     });
   }
 
-  /** Throws while its race is open, whose task belongs to none of its sessions. */
-  function checkRacesNoMore({ sessionId, taskId, race }: Session): void {
-    if (race === null || deps.tasks.get(taskId).race !== race) return;
-    throw new SvcError('conflict', `${sessionId} is part of a race for ${taskId}, and cannot be run again`, {
-      hint: sentence`{worker.follow_up ${sessionId} "…"} gives it more work, still in the race; {task.compare ${taskId}} shows all its sessions`,
-    });
-  }
-
-  /** Throws unless a new session may continue an ended one. */
-  function checkContinuable(session: Session): void {
-    const { sessionId } = session;
-    if (session.state !== 'ended')
-      throw new SvcError('conflict', `${sessionId} is ${session.state} and cannot be resumed`, {
-        hint: sentence`{session.log ${sessionId} follow=true}`,
-      });
-    checkRacesNoMore(session);
-    // Competitors do not continue each other.
-    const newest = sessions
-      .ofTask(session.taskId)
-      .findLast((each) => each.sessionId === sessionId || each.race === null || each.race !== session.race);
-    if (newest?.sessionId !== sessionId)
-      throw new SvcError('conflict', `${session.taskId} has continued since then, as ${newest?.sessionId}`, {
-        hint: sentence`{worker.resume ${newest?.sessionId}}`,
-      });
-    if (session.failure === null)
-      throw new SvcError('conflict', `${sessionId} has finished its work`, {
-        hint: sentence`{worker.follow_up ${sessionId}} gives it more work`,
-      });
-    if (session.branchState === 'discarded') throw discardedError(sessionId);
-    if (session.worktree === null && !session.inplace)
-      throw new SvcError('conflict', `the worktree of ${sessionId} no longer exists`, {
-        hint: sentence`{task.run ${session.taskId}} starts again`,
-      });
-    if (session.failure.code === 'inputs_changed')
-      throw new SvcError('conflict', `${sessionId} resumes once its new decision is approved`, {
-        hint: sentence`{task.show ${session.taskId}} names it`,
-      });
-  }
-
   /** Inside `storage.write`. `started` is null for a paused one, which resumes as it is. */
   function resumeNow(
     sessionId: string,
@@ -119,7 +80,7 @@ export function createContinuation(deps: ContinuationDeps): SessionContinuation 
     }
     if (session.state === 'queued' && dispatcher.resume(sessionId, by))
       return { going: sessions.get(sessionId), started: null };
-    checkContinuable(session);
+    checkContinuable(deps, session);
     workflow.retry(session.taskId, by);
     const started = workflow.run(
       session.taskId,
@@ -162,6 +123,48 @@ export function createContinuation(deps: ContinuationDeps): SessionContinuation 
       return workflow.run(taskId, { ...repeated, ...pickRequested(options), continues: sessionId }, by);
     },
   };
+}
+
+/** Throws while its race is open, whose task belongs to none of its sessions. */
+function checkRacesNoMore(tasks: Pick<Tasks, 'get'>, { sessionId, taskId, race }: Session): void {
+  if (race === null || tasks.get(taskId).race !== race) return;
+  throw new SvcError('conflict', `${sessionId} is part of a race for ${taskId}, and cannot be run again`, {
+    hint: sentence`{worker.follow_up ${sessionId} "…"} gives it more work, still in the race; {task.compare ${taskId}} shows all its sessions`,
+  });
+}
+
+/** Throws unless a new session may continue an ended one. */
+function checkContinuable(
+  { sessions, tasks }: Pick<ContinuationDeps, 'sessions' | 'tasks'>,
+  session: Session,
+): void {
+  const { sessionId } = session;
+  if (session.state !== 'ended')
+    throw new SvcError('conflict', `${sessionId} is ${session.state} and cannot be resumed`, {
+      hint: sentence`{session.log ${sessionId} follow=true}`,
+    });
+  checkRacesNoMore(tasks, session);
+  // Competitors do not continue each other.
+  const newest = sessions
+    .ofTask(session.taskId)
+    .findLast((each) => each.sessionId === sessionId || each.race === null || each.race !== session.race);
+  if (newest?.sessionId !== sessionId)
+    throw new SvcError('conflict', `${session.taskId} has continued since then, as ${newest?.sessionId}`, {
+      hint: sentence`{worker.resume ${newest?.sessionId}}`,
+    });
+  if (session.failure === null)
+    throw new SvcError('conflict', `${sessionId} has finished its work`, {
+      hint: sentence`{worker.follow_up ${sessionId}} gives it more work`,
+    });
+  if (session.branchState === 'discarded') throw discardedError(sessionId);
+  if (session.worktree === null && !session.inplace)
+    throw new SvcError('conflict', `the worktree of ${sessionId} no longer exists`, {
+      hint: sentence`{task.run ${session.taskId}} starts again`,
+    });
+  if (session.failure.code === 'inputs_changed')
+    throw new SvcError('conflict', `${sessionId} resumes once its new decision is approved`, {
+      hint: sentence`{task.show ${session.taskId}} names it`,
+    });
 }
 
 /** The options of the previous run, even if its decision is from before options were stored. */

@@ -1,0 +1,20 @@
+import type { KeptWorktree } from '../workers/runner/runs/index.ts';
+import { findPlacement, type Session } from '../workers/sessions/index.ts';
+import type { DispatchDeps } from './context.ts';
+
+/** Saves the work of a session. @param isPause it continues later: nothing is committed */
+export function keepSessionWork(
+  { sessions, runner }: Pick<DispatchDeps, 'sessions' | 'runner'>,
+  session: Session,
+  isPause: boolean,
+): Promise<KeptWorktree> {
+  const { sessionId, taskId, profile } = session;
+  const others = sessions.listLive();
+  return runner.keep({
+    sessionId,
+    profile,
+    placement: findPlacement(session),
+    isAlone: !others.some((each) => each.inplace && each.sessionId !== sessionId),
+    message: isPause ? null : `svc: work in progress of ${sessionId} (${taskId})`,
+  });
+}
