@@ -46,25 +46,6 @@ export function startPolling(
   /** Ends the pause of the poll. */
   let endPause: (() => void) | null = null;
 
-  async function answerCommand(command: LinkCommand): Promise<void> {
-    const outcome = await deps.apply(command, standing.read().offsetMs ?? 0);
-    log.info({ command: command.id, verb: command.verb, outcome: outcome.outcome }, 'a command was answered');
-    await calls
-      .call(`/v1/commands/${encodeURIComponent(command.id)}`, {
-        method: 'POST',
-        body: outcome,
-        answer: nothing,
-        signal,
-      })
-      .catch((thrown: unknown) => {
-        const { code, message } = asSvcError(thrown);
-        // The server has forgotten its request.
-        if (code === 'not_found') return;
-        if (!isRefused(thrown)) throw thrown;
-        log.warn({ command: command.id, refused: message }, 'the linked server rejected an outcome');
-      });
-  }
-
   async function pollOnce(after: number, waitS: number): Promise<number> {
     const begun = clock.monotonic();
     const query = new URLSearchParams({
@@ -86,7 +67,7 @@ export function startPolling(
     if (!contested) deps.onConnected();
     let last = after;
     for (const command of commands) {
-      await answerCommand(command);
+      await answerCommand(deps, command, standing.read().offsetMs ?? 0, signal);
       last = Math.max(last, command.seq);
     }
     await payForCommands(commands.length);
@@ -147,4 +128,28 @@ export function startPolling(
       await polling;
     },
   };
+}
+
+async function answerCommand(
+  { calls, log, apply }: PollerDeps,
+  command: LinkCommand,
+  offsetMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const outcome = await apply(command, offsetMs);
+  log.info({ command: command.id, verb: command.verb, outcome: outcome.outcome }, 'a command was answered');
+  await calls
+    .call(`/v1/commands/${encodeURIComponent(command.id)}`, {
+      method: 'POST',
+      body: outcome,
+      answer: nothing,
+      signal,
+    })
+    .catch((thrown: unknown) => {
+      const { code, message } = asSvcError(thrown);
+      // The server has forgotten its request.
+      if (code === 'not_found') return;
+      if (!isRefused(thrown)) throw thrown;
+      log.warn({ command: command.id, refused: message }, 'the linked server rejected an outcome');
+    });
 }

@@ -28,30 +28,26 @@ export interface SenderDeps {
   settleEvents(ids: readonly number[], refused: string | null): Promise<void>;
 }
 
-/** Sends the list of decisions when it has changed, and events as they occur. */
-export function createEventSender(
-  deps: SenderDeps,
-  { noteTime, judgeFailure }: ReturnType<typeof createStanding>,
+/** Sends the list of decisions, if it is not the one that the server has. */
+function createDecisionsSender(
+  { calls, clock, log, listPending }: SenderDeps,
+  standing: ReturnType<typeof createStanding>,
   signal: AbortSignal,
 ) {
-  const { calls, clock, log } = deps;
-  let isPendingDue = true;
+  let isDue = true;
   /** The server's list, as text; null if unknown. */
   let told: string | null = null;
-  let sending: Promise<void> | null = null;
-  let failures = 0;
-  let retryTimer: NodeJS.Timeout | null = null;
 
-  async function sendPending(): Promise<void> {
-    isPendingDue = false;
-    const list = deps.listPending();
+  async function sendDecisions(): Promise<void> {
+    isDue = false;
+    const list = listPending();
     const text = JSON.stringify(list);
     if (text === told) return;
     told = null;
     const askedAt = clock.now();
     const request = { method: 'PUT', body: list, answer: timeAnswer, signal } as const;
     try {
-      noteTime((await calls.call('/v1/decisions', request)).server_time, askedAt);
+      standing.noteTime((await calls.call('/v1/decisions', request)).server_time, askedAt);
     } catch (thrown) {
       if (!isRefused(thrown)) throw thrown;
       log.warn({ refused: asSvcError(thrown).message }, 'the linked server rejected the list of decisions');
@@ -59,17 +55,43 @@ export function createEventSender(
     told = text;
   }
 
-  /** Picks a batch, limited to one call. */
-  function pickBatch(limit: number): OutgoingEvent[] {
-    const batch: OutgoingEvent[] = [];
-    let bytes = FRAME_BYTES;
-    for (const waiting of deps.nextEvents(limit)) {
-      bytes += Buffer.byteLength(JSON.stringify(waiting.event)) + 1;
-      if (bytes > LARGEST_EVENTS_BYTES && batch.length > 0) break;
-      batch.push(waiting);
-    }
-    return batch;
+  return {
+    isDue: () => isDue,
+    send: sendDecisions,
+    markDue(): void {
+      isDue = true;
+    },
+    /** The server may not have the list any more. */
+    forget(): void {
+      told = null;
+      isDue = true;
+    },
+  };
+}
+
+/** Picks a batch, limited to one call. */
+function pickBatch(all: readonly OutgoingEvent[]): OutgoingEvent[] {
+  const batch: OutgoingEvent[] = [];
+  let bytes = FRAME_BYTES;
+  for (const waiting of all) {
+    bytes += Buffer.byteLength(JSON.stringify(waiting.event)) + 1;
+    if (bytes > LARGEST_EVENTS_BYTES && batch.length > 0) break;
+    batch.push(waiting);
   }
+  return batch;
+}
+
+/** Sends the list of decisions when it has changed, and events as they occur. */
+export function createEventSender(
+  deps: SenderDeps,
+  standing: ReturnType<typeof createStanding>,
+  signal: AbortSignal,
+) {
+  const { calls, clock, log } = deps;
+  const decisions = createDecisionsSender(deps, standing, signal);
+  let sending: Promise<void> | null = null;
+  let failures = 0;
+  let retryTimer: NodeJS.Timeout | null = null;
 
   async function postEvents(events: LinkEvent[]): Promise<void> {
     const askedAt = clock.now();
@@ -80,11 +102,11 @@ export function createEventSender(
       answer: eventsAnswer,
       signal,
     });
-    noteTime(server_time, askedAt);
+    standing.noteTime(server_time, askedAt);
   }
 
   async function sendEvents(limit: number): Promise<number> {
-    const batch = pickBatch(limit);
+    const batch = pickBatch(deps.nextEvents(limit));
     if (batch.length === 0) return 0;
     const ids = batch.map(({ id }) => id);
     const events = batch.map(({ event }) => event).filter((event) => event !== null);
@@ -102,8 +124,8 @@ export function createEventSender(
   async function sendAll(): Promise<void> {
     for (;;) {
       if (signal.aborted) return;
-      if (isPendingDue) await sendPending();
-      if ((await sendEvents(MOST_EVENTS)) === 0 && !isPendingDue) return;
+      if (decisions.isDue()) await decisions.send();
+      if ((await sendEvents(MOST_EVENTS)) === 0 && !decisions.isDue()) return;
     }
   }
 
@@ -116,12 +138,11 @@ export function createEventSender(
       .catch((thrown: unknown) => {
         if (signal.aborted) return;
         failures += 1;
-        isPendingDue = true;
-        told = null;
+        decisions.forget();
         const error = asSvcError(thrown);
         if (error.code === 'internal')
           log.warn({ error: error.message }, 'the linked server was not notified');
-        const pause = judgeFailure(error, failures);
+        const pause = standing.judgeFailure(error, failures);
         if (pause === null) return;
         retryTimer = setTimeout(() => {
           retryTimer = null;
@@ -132,14 +153,13 @@ export function createEventSender(
       .finally(() => {
         sending = null;
         // Woken while it ended.
-        if (isPendingDue && retryTimer === null) sendDue();
+        if (decisions.isDue() && retryTimer === null) sendDue();
       });
   }
 
   /** Resumes when the server is back: unsent events go now, and the whole list of decisions. */
   function resume(): void {
-    told = null;
-    isPendingDue = true;
+    decisions.forget();
     failures = 0;
     if (retryTimer !== null) clearTimeout(retryTimer);
     retryTimer = null;
@@ -149,9 +169,7 @@ export function createEventSender(
   return {
     sendDue,
     resume,
-    markPending() {
-      isPendingDue = true;
-    },
+    markPending: decisions.markDue,
     /** After `signal` was aborted: resolves when nothing is in progress. */
     async close() {
       if (retryTimer !== null) clearTimeout(retryTimer);
