@@ -114,10 +114,10 @@ export {
   type ConnectOptions,
   connectToEngine,
   type EngineClient,
-  type EngineNotification,
   mayNotStartError,
   type RunOptions,
 } from './daemon/client.ts';
+export type { EngineNotification } from './daemon/client-notifications.ts';
 export type { Api, Engine, OpenOptions } from './daemon/compose/compose.ts';
 export type { EngineStatus } from './daemon/compose/operations.ts';
 export type { EngineHost } from './daemon/host.ts';

@@ -6,19 +6,15 @@ import type { ToolAnswer } from '../core/api/tool-operations.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { DaemonRecord } from '../core/workspace/daemon-record.ts';
 import { findWorkspace } from '../core/workspace/find.ts';
+import { createClientNotifications, type EngineNotification } from './client-notifications.ts';
 import type { Api } from './compose/compose.ts';
 import { buildHello } from './hello.ts';
 import { createLineSplitter } from './json-lines.ts';
 import { locateEngine } from './locate.ts';
+import { PING_ID, watchConnection } from './watch-connection.ts';
 import { errorFromWire, type HelloMessage, type WelcomeMessage } from './wire.ts';
 
 // Every command starts by loading this module, so it loads neither zod nor yaml nor the database.
-
-/** A notification of a subscription: `event`, `log`, `access` or `subscription_failed`. */
-export type EngineNotification = {
-  method: string;
-  params: Record<string, unknown> & { subscription: number };
-};
 
 /** A connection to a workspace's engine. */
 export interface EngineClient {
@@ -83,21 +79,9 @@ export interface ConnectOptions {
 /** JSON-RPC 2.0, section 5.1. */
 const METHOD_NOT_FOUND = -32601;
 
-const PING_ID = 'ping';
-const PING = `${JSON.stringify({ jsonrpc: '2.0', id: PING_ID, method: 'ping' })}\n`;
-
 /** How often a connection that ends before its welcome is retried: its engine is stopping or crashing. */
 const TRIES = 40;
 const PAUSE_MS = 50;
-/** How long an engine may take to welcome a client, ms. */
-const WELCOME_MS = 5000;
-/** Interval at which a waiting client checks for a sign of life of the engine, ms. */
-const LISTEN_MS = 2500;
-/** After this many silent checks in a row the engine counts as hung. At the first of them it is pinged. */
-const SILENT_LOOKS = 3;
-/** How long a stopped command may take to end its work, ms; then its connection is cut. */
-const STOP_MS = 1000;
-
 /** How long to wait for an engine that others start; a restart takes less than a second. */
 const PATIENCE_MS = 30_000;
 
@@ -184,6 +168,9 @@ function ignoreAbsent(error: NodeJS.ErrnoException): null {
   throw new SvcError('engine_unreachable', `cannot reach the engine: ${error.message}`, { cause: error });
 }
 
+const connectionEndedError = (): SvcError =>
+  new SvcError('engine_unreachable', 'the connection to the engine ended', { hint: 'svc status' });
+
 /** The error for a connected engine that is silent: it is stopped, or waits for a disk. */
 const hungError = ({ root, pid }: { root: string; pid: number | null }): SvcError =>
   new SvcError('engine_unreachable', `the engine of ${root} (pid ${pid ?? 'unknown'}) does not answer`, {
@@ -196,50 +183,18 @@ async function openClient(
   { cwd, env, via = 'cli', attends = false, patienceMs, signal: stopped }: ConnectOptions,
   place: { root: string; pid: number | null },
 ): Promise<EngineClient> {
-  const listeners = new Map<number, (notification: EngineNotification) => void>();
-  /** Notifications that arrived before the answer that started their subscription. */
-  let early: EngineNotification[] = [];
   const rpc = new JSONRPCClient((request) => {
     socket.write(`${JSON.stringify(request)}\n`);
   });
-  /** Why the engine refused this connection, or why we have cut it. */
-  let refused: SvcError | null = null;
-  const connectionLostError = () =>
-    refused ??
-    new SvcError('engine_unreachable', 'the connection to the engine ended', { hint: 'svc status' });
-  const cutConnection = (why: SvcError): void => {
-    refused ??= why;
-    socket.destroy();
-  };
-  const cutHung = (): void => cutConnection(hungError(place));
-  const late = patienceMs === undefined ? undefined : setTimeout(cutHung, patienceMs);
-  const unwelcome = setTimeout(cutHung, WELCOME_MS);
-  let isWelcome = false;
-  let stopping: NodeJS.Timeout | undefined;
-  const cutStopped = (): void => cutConnection(new SvcError('cancelled', 'the command was stopped'));
-  const onStop = (): void => {
-    if (isWelcome) stopping = setTimeout(cutStopped, STOP_MS).unref();
-    else cutStopped();
-  };
-  stopped?.addEventListener('abort', onStop, { once: true });
-  let pending = 0;
-  let silentLooks = 0;
-  // Counted in checks and not by the clock: this process may have been stopped itself.
-  const listening = setInterval(() => {
-    if (pending === 0) return;
-    silentLooks += 1;
-    // Any answer is a sign of life.
-    if (silentLooks === 1) socket.write(PING);
-    else if (silentLooks > SILENT_LOOKS) cutHung();
-  }, LISTEN_MS);
-  listening.unref();
-
+  const watch = watchConnection(socket, { patienceMs, stopped, hungError: () => hungError(place) });
+  const connectionLostError = () => watch.problem() ?? connectionEndedError();
+  const notifications = createClientNotifications(sendRequest);
   const progress = new Map<unknown, (message: string) => void>();
 
   function receiveLine(line: string): void {
     const message = JSON.parse(line) as { id?: unknown; error?: { message: string } } & EngineNotification;
     if (message.id === null && message.error !== undefined) {
-      refused = errorFromWire(message.error);
+      watch.setProblem(errorFromWire(message.error));
       return;
     }
     if (message.id === PING_ID) return;
@@ -251,31 +206,24 @@ async function openClient(
       progress.get(message.params.key)?.(String(message.params.message));
       return;
     }
-    const listener = listeners.get(message.params.subscription);
-    if (listener) listener(message);
-    else early.push(message);
+    notifications.deliver(message);
   }
 
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   void closed.then(() => {
-    clearTimeout(late);
-    clearTimeout(unwelcome);
-    clearTimeout(stopping);
-    clearInterval(listening);
-    stopped?.removeEventListener('abort', onStop);
+    watch.close();
     rpc.rejectAllPendingRequests(connectionLostError().message);
   });
   const splitLines = createLineSplitter(receiveLine, () => socket.destroy());
   socket.on('data', (chunk: Buffer) => {
-    silentLooks = 0;
+    watch.noteSign();
     splitLines(chunk);
   });
   socket.on('error', () => socket.destroy());
 
   async function sendRequest<T>(method: string, input: object = {}): Promise<T> {
     if (!socket.writable) throw connectionLostError();
-    if (pending === 0) silentLooks = 0;
-    pending += 1;
+    watch.beginRequest();
     try {
       return (await rpc.request(method, input)) as T;
     } catch (error) {
@@ -291,7 +239,7 @@ async function openClient(
       }
       throw errorFromWire(error as { message: string; data?: unknown });
     } finally {
-      pending -= 1;
+      watch.endRequest();
     }
   }
 
@@ -315,8 +263,7 @@ async function openClient(
 
   const hello = buildHello({ cwd, env, via, attends });
   const welcome = await sendRequest<WireValue<WelcomeMessage>>('hello', hello);
-  isWelcome = true;
-  clearTimeout(unwelcome);
+  watch.welcome();
 
   return {
     welcome,
@@ -324,34 +271,8 @@ async function openClient(
     callByName: sendRequest,
     run: (operation, input, options) => runUnderKey('call', operation, { operation, input }, options),
     callTool: (name, input, options) => runUnderKey('tool', name, { name, arguments: input }, options),
-    async subscribe<T extends { subscription: number }>(
-      method: string,
-      input: object,
-      onNotification: (notification: EngineNotification, answer: T) => void,
-    ) {
-      const answer = await sendRequest<T>(method, input);
-      const notifyListener = (notification: EngineNotification): void => onNotification(notification, answer);
-      listeners.set(answer.subscription, notifyListener);
-      const waiting = early;
-      early = [];
-      for (const each of waiting) {
-        if (each.params.subscription === answer.subscription) notifyListener(each);
-        else early.push(each);
-      }
-      return answer;
-    },
-    async unsubscribe(subscription) {
-      const isOurs = listeners.has(subscription);
-      // Drops notifications in transit; without a listener they would be stored as early ones.
-      listeners.set(subscription, () => undefined);
-      try {
-        await sendRequest('unsubscribe', { subscription });
-      } catch (error) {
-        if (!isOurs || (error as SvcError).code !== 'not_found') throw error;
-      } finally {
-        listeners.delete(subscription);
-      }
-    },
+    subscribe: notifications.subscribe,
+    unsubscribe: notifications.unsubscribe,
     closed,
     close: () => socket.end(),
   };

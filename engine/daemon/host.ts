@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, renameSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { asSvcError } from '../core/base/errors.ts';
 import { releaseIdleMemory } from '../core/base/idle-memory.ts';
@@ -14,9 +14,9 @@ import type { ProcessName } from '../workers/runner/processes/index.ts';
 import type { Engine } from './compose/compose.ts';
 import { refuseConnection, serveConnection, tooManyConnectionsError } from './connection.ts';
 import { createDaemonHttp } from './http.ts';
-import { loadKernel } from './kernel.ts';
+import { type KernelCalls, loadKernel } from './kernel.ts';
 import { mcpOverHttp } from './mcp/index.ts';
-import { createSubscriptionQuota } from './open-subscriptions.ts';
+import { createSubscriptionQuota, type SubscriptionQuota } from './open-subscriptions.ts';
 
 export interface EngineHost {
   readonly socket: string;
@@ -42,34 +42,8 @@ export async function hostEngine(engine: Engine): Promise<EngineHost> {
   const clearAway = kernel.adoptOrphans();
   const connections = new Set<Socket>();
   const quota = createSubscriptionQuota();
-  const server = createServer((socket) => {
-    connections.add(socket);
-    socket.on('close', () => connections.delete(socket));
-    if (connections.size > MOST_CONNECTIONS) {
-      refuseConnection(socket, tooManyConnectionsError(MOST_CONNECTIONS));
-      return;
-    }
-    // Read immediately: later its pid may belong to another process.
-    const peer = kernel.peerOf(socket);
-    if (peer !== null && !isTrustedUser(peer.uid)) {
-      engine.log.error({ uid: peer.uid, pid: peer.pid }, 'another user connected to the socket');
-      socket.destroy();
-      return;
-    }
-    const pidStart = peer === null || peer.pid <= 0 ? null : engine.startOf(peer.pid);
-    const process: ProcessName | null =
-      peer === null || pidStart === null ? null : { pid: peer.pid, pidStart };
-    serveConnection(engine, socket, quota, { process, run: null });
-  });
-  server.maxConnections = 2 * MOST_CONNECTIONS;
-  // Listens under a temporary name first: no one can connect before its mode is set, and closing it later removes
-  // that name, never the socket of a later host. We hold the workspace's lock, so a socket at the real name belongs
-  // to a host that died.
-  const own = `${path}.${process.pid % 10_000}`;
-  rmSync(own, { force: true });
-  await listenOn(server, { path: own });
-  chmodSync(own, 0o600);
-  renameSync(own, path);
+  const server = createSocketServer(engine, { kernel, connections, quota });
+  await listenPrivately(server, path);
 
   const token = randomBytes(32).toString('hex');
   const mcp = mcpOverHttp(engine, (shown) => shown === token);
@@ -147,6 +121,55 @@ export async function hostEngine(engine: Engine): Promise<EngineHost> {
   engine.onStopAsked(() => void close());
   engine.onGone(() => void close({ isGone: true }));
   return { socket: path, http, closed, close: () => close() };
+}
+
+/** Creates the server of the socket, which admits this user and root. */
+function createSocketServer(
+  engine: Engine,
+  {
+    kernel,
+    connections,
+    quota,
+  }: {
+    kernel: Pick<KernelCalls, 'peerOf'>;
+    connections: Set<Socket>;
+    quota: SubscriptionQuota;
+  },
+): Server {
+  const server = createServer((socket) => {
+    connections.add(socket);
+    socket.on('close', () => connections.delete(socket));
+    if (connections.size > MOST_CONNECTIONS) {
+      refuseConnection(socket, tooManyConnectionsError(MOST_CONNECTIONS));
+      return;
+    }
+    // Read immediately: later its pid may belong to another process.
+    const peer = kernel.peerOf(socket);
+    if (peer !== null && !isTrustedUser(peer.uid)) {
+      engine.log.error({ uid: peer.uid, pid: peer.pid }, 'another user connected to the socket');
+      socket.destroy();
+      return;
+    }
+    const pidStart = peer === null || peer.pid <= 0 ? null : engine.startOf(peer.pid);
+    const process: ProcessName | null =
+      peer === null || pidStart === null ? null : { pid: peer.pid, pidStart };
+    serveConnection(engine, socket, quota, { process, run: null });
+  });
+  server.maxConnections = 2 * MOST_CONNECTIONS;
+  return server;
+}
+
+/**
+ * Listens under a temporary name first: no one can connect before its mode is set, and closing it later removes that
+ * name, never the socket of a later host. We hold the workspace's lock, so a socket at the real name belongs to a host
+ * that died.
+ */
+async function listenPrivately(server: Server, path: string): Promise<void> {
+  const own = `${path}.${process.pid % 10_000}`;
+  rmSync(own, { force: true });
+  await listenOn(server, { path: own });
+  chmodSync(own, 0o600);
+  renameSync(own, path);
 }
 
 /** Lets clients find this workspace among those of the machine. Without it everything else works. */
