@@ -1,26 +1,31 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
-import { DecisionPage, WaitingPage, WorkspacePage, WorkspacesPage } from '../pages/decisions.tsx';
-import { ConfirmPage } from '../pages/front.tsx';
+import { DecisionPage, WaitingPage } from '../pages/decisions.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readForm, readPageWish, readSaid, requireAdmin } from './guards.ts';
+import { readForm, readPageWish } from './guards.ts';
+import { workspaceRoutes } from './workspace-routes.tsx';
 
 /** Time limit for the workspace's answer to a button. */
 const PATIENCE_MS = 5000;
-
-const SAID: Readonly<Record<string, string>> = {
-  unlinked: 'The workspace was unlinked: its token no longer works.',
-  removed: 'The workspace was removed, with everything stored about it here.',
-};
 
 const readDecisionId = (context: ServerContext): string | null => {
   const id = context.req.param('decision') ?? '';
   return /^d-[1-9]\d{0,14}$/.test(id) ? id : null;
 };
 
+/** Returns a function that finds the workspace in the address; null for one of another account. */
+function createWorkspaceFinder({ workspaces }: Pick<ServerParts, 'workspaces'>) {
+  // Invalid ids are not looked up: PostgreSQL accepts no NUL in a text.
+  return async function findWorkspace(context: ServerContext) {
+    const id = context.req.param('workspace') ?? '';
+    return /^w_[\w-]{1,64}$/.test(id) ? workspaces.find(context.get('signedIn').account.id, id) : null;
+  };
+}
+
 /** Pages about pending decisions, and about workspaces. The server forwards requests; the workspace decides. */
 export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
-  const { clock, pending, workspaces, commands, polls, events } = parts;
+  const { clock, pending, workspaces, commands, polls } = parts;
+  const findWorkspace = createWorkspaceFinder(parts);
   const routes = new Hono<ServerEnv>();
 
   routes.get('/', async (context) => {
@@ -32,12 +37,6 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
     ]);
     return context.html(<WaitingPage signedIn={signedIn} waiting={waiting} hasWorkspaces={linked > 0} />);
   });
-
-  // Invalid ids are not looked up: PostgreSQL accepts no NUL in a text.
-  async function findWorkspace(context: ServerContext) {
-    const id = context.req.param('workspace') ?? '';
-    return /^w_[\w-]{1,64}$/.test(id) ? workspaces.find(context.get('signedIn').account.id, id) : null;
-  }
 
   async function renderDecision(context: ServerContext, error?: string, status: 200 | 409 | 422 = 200) {
     const signedIn = context.get('signedIn');
@@ -94,54 +93,6 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
       return context.redirect(`/app/decisions/${workspace.id}/${decision.decision_id}`, 303);
     });
 
-  routes.get('/workspaces', async (context) => {
-    const signedIn = context.get('signedIn');
-    const page = await workspaces.listPage(signedIn.account.id, readPageWish(context));
-    const rows = page.rows.map((each) => ({ ...each, isConnected: polls.isConnected(each.id) }));
-    const said = readSaid(context, SAID);
-    return context.html(<WorkspacesPage signedIn={signedIn} workspaces={{ ...page, rows }} said={said} />);
-  });
-  routes.get('/workspaces/:workspace', async (context) => {
-    const workspace = await findWorkspace(context);
-    if (workspace === null) return context.notFound();
-    return context.html(
-      <WorkspacePage
-        signedIn={context.get('signedIn')}
-        id={workspace.id}
-        name={workspace.name}
-        events={await events.list(workspace.id, readPageWish(context))}
-      />,
-    );
-  });
-  routes.post('/workspaces/:workspace/revoke', requireAdmin, async (context) => {
-    const { account, person } = context.get('signedIn');
-    const id = (await findWorkspace(context))?.id;
-    if (id === undefined || !(await workspaces.revoke(account.id, id, person.name)))
-      return context.notFound();
-    polls.revoke(id);
-    return context.redirect('/app/workspaces?said=unlinked', 303);
-  });
-  routes.get('/workspaces/:workspace/remove', requireAdmin, async (context) => {
-    const workspace = await findWorkspace(context);
-    if (workspace === null) return context.notFound();
-    return context.html(
-      <ConfirmPage
-        signedIn={context.get('signedIn')}
-        title={`Remove ${workspace.name}?`}
-        text="Its events, decisions and deliveries are deleted here, and it is unlinked. The workspace itself loses nothing. This cannot be undone."
-        action={`/app/workspaces/${workspace.id}/remove`}
-        label="Remove"
-        back="/app/workspaces"
-      />,
-    );
-  });
-  routes.post('/workspaces/:workspace/remove', requireAdmin, async (context) => {
-    const { account, person } = context.get('signedIn');
-    const id = (await findWorkspace(context))?.id;
-    if (id === undefined || !(await workspaces.remove(account.id, id, person.name)))
-      return context.notFound();
-    polls.revoke(id);
-    return context.redirect('/app/workspaces?said=removed', 303);
-  });
+  routes.route('/', workspaceRoutes(parts, findWorkspace));
   return routes;
 }

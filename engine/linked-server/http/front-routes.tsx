@@ -8,19 +8,23 @@ import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from
 import { findVisitor, readForm, readNextPage, writeSessionCookie } from './guards.ts';
 import { askToWait, describeRefused, readRefusal } from './refusals.ts';
 
+/** Starts a new session under a new id; the browser's earlier cookie is ignored. */
+async function openSession(
+  { people, origin }: Pick<ServerParts, 'people' | 'origin'>,
+  context: ServerContext,
+  person: PersonRow,
+): Promise<void> {
+  const token = await people.signIn(person, {
+    address: context.get('address'),
+    browser: readHeader(context, 'user-agent') ?? '',
+  });
+  writeSessionCookie(context, origin, token);
+}
+
 /** Pages before sign-in: setup, signing in and out, invitations. */
 export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
-  const { people, passwordChecks, firstRun, failures, origin } = parts;
+  const { people, passwordChecks, firstRun, origin } = parts;
   const routes = new Hono<ServerEnv>();
-
-  /** Starts a new session under a new id; the browser's earlier cookie is ignored. */
-  async function openSession(context: ServerContext, person: PersonRow): Promise<void> {
-    const token = await people.signIn(person, {
-      address: context.get('address'),
-      browser: readHeader(context, 'user-agent') ?? '',
-    });
-    writeSessionCookie(context, origin, token);
-  }
 
   routes.get('/', async (context) => {
     if (await firstRun.isOpen()) return context.redirect('/setup', 303);
@@ -41,7 +45,7 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
           <SetupPage error="That is not the setup code." name={name} account={account} />,
           403,
         );
-      await openSession(context, operator);
+      await openSession(parts, context, operator);
       return context.redirect('/app', 303);
     } catch (thrown) {
       const { error, status } = readRefusal(thrown);
@@ -68,7 +72,7 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
         <SignInPage error="Name and password do not match." name={name} next={next} />,
         403,
       );
-    await openSession(context, person);
+    await openSession(parts, context, person);
     return context.redirect(readNextPage(next), 303);
   });
   routes.post('/sign-out', async (context) => {
@@ -78,14 +82,23 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
     return context.html(<SignInPage said="You are signed out." />);
   });
 
-  const unknownInvitation = (context: ServerContext) =>
-    context.html(
-      <MessagePage
-        title="This address no longer works"
-        text="It was used, or it is too old. Ask for a new one."
-      />,
-      404,
-    );
+  routes.route('/', invitationRoutes(parts));
+  return routes;
+}
+
+const unknownInvitation = (context: ServerContext) =>
+  context.html(
+    <MessagePage
+      title="This address no longer works"
+      text="It was used, or it is too old. Ask for a new one."
+    />,
+    404,
+  );
+/** Pages for people who were invited. */
+function invitationRoutes(parts: ServerParts): Hono<ServerEnv> {
+  const { people, failures } = parts;
+  const routes = new Hono<ServerEnv>();
+
   routes.get('/invitation/:token', async (context) => {
     const token = context.req.param('token');
     const person = await people.findInvited(token);
@@ -108,7 +121,7 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
     try {
       const person = await people.takeInvitation(token, field('password'));
       if (person === null) return unknownInvitation(context);
-      await openSession(context, person);
+      await openSession(parts, context, person);
       return context.redirect('/app', 303);
     } catch (thrown) {
       const { error, status } = readRefusal(thrown);

@@ -86,6 +86,30 @@ export function deviceRoutes(parts: ServerParts): Hono<ServerEnv> {
   return routes;
 }
 
+const refuseLogin = (
+  context: ServerContext,
+  error: string,
+  status: 400 | 401 | 429 = 400,
+  about?: string,
+) => {
+  context.header('Cache-Control', 'no-store');
+  return context.json({ error, ...(about === undefined ? {} : { error_description: about }) }, status);
+};
+
+/** Reads the parameters of a form, each of which may occur once (RFC 6749, section 3.2); returns a text for an error. */
+async function readParameters(context: ServerContext): Promise<Map<string, string> | string> {
+  const type = readHeader(context, 'content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded')
+    return 'the body must be application/x-www-form-urlencoded';
+  const found = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(await context.req.text())) {
+    if (found.has(name)) return `${name} is given twice`;
+    // A parameter without a value counts as missing.
+    if (value !== '') found.set(name, value);
+  }
+  return found;
+}
+
 /** The protocol for terminals: RFC 8628, with metadata (RFC 8414) and revocation (RFC 7009). */
 export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<ServerEnv> {
   const routes = new Hono<ServerEnv>();
@@ -102,30 +126,6 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
       revocation_endpoint_auth_methods_supported: ['none'],
     }),
   );
-
-  const refuseLogin = (
-    context: ServerContext,
-    error: string,
-    status: 400 | 401 | 429 = 400,
-    about?: string,
-  ) => {
-    context.header('Cache-Control', 'no-store');
-    return context.json({ error, ...(about === undefined ? {} : { error_description: about }) }, status);
-  };
-
-  /** Reads the parameters of a form, each of which may occur once (RFC 6749, section 3.2); returns a text for an error. */
-  async function readParameters(context: ServerContext): Promise<Map<string, string> | string> {
-    const type = readHeader(context, 'content-type')?.split(';')[0]?.trim().toLowerCase();
-    if (type !== 'application/x-www-form-urlencoded')
-      return 'the body must be application/x-www-form-urlencoded';
-    const found = new Map<string, string>();
-    for (const [name, value] of new URLSearchParams(await context.req.text())) {
-      if (found.has(name)) return `${name} is given twice`;
-      // A parameter without a value counts as missing.
-      if (value !== '') found.set(name, value);
-    }
-    return found;
-  }
 
   routes.post('/oauth/device_authorization', async (context) => {
     const given = await readParameters(context);

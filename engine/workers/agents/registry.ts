@@ -128,7 +128,7 @@ export interface AgentRegistry {
   findProjectAt(cwd: string | null): string | null;
 }
 
-export function createAgents(deps: {
+export interface AgentsDeps {
   root: string;
   config(): AgentsConfig;
   /** The search path for the programs. */
@@ -138,7 +138,9 @@ export function createAgents(deps: {
   /** Keys of svc.yaml that wait for consent: a missing agent may be defined there. */
   waitingKeys(): readonly string[];
   overrides?: AgentOverrides;
-}): AgentRegistry {
+}
+
+export function createAgents(deps: AgentsDeps): AgentRegistry {
   const { root, env, waitingKeys, overrides } = deps;
   const readConfig = (): AgentsConfig =>
     overrides === undefined ? deps.config() : applyOverrides(deps.config(), overrides);
@@ -165,33 +167,11 @@ export function createAgents(deps: {
 
   const listInstalled = (): string[] => detectAgents(listCommands(), env, root).map(({ preset }) => preset);
 
-  function findCommand(agent: string): AgentCommand {
-    const { cmds, default_cmd, transport, acp } = readConfig().agents;
-    if (agent === DEFAULT && default_cmd !== '') {
-      if (overrides?.command !== undefined) checkOverride(default_cmd);
-      return { transport: 'subprocess', template: default_cmd, isBuiltIn: false };
-    }
-    const way = ownValue(transport ?? {}, agent) ?? 'subprocess';
-    const template = ownValue(way === 'acp' ? acp : cmds, agent);
-    const preset = findPreset(agent);
-    if (template !== undefined)
-      return {
-        transport: way,
-        template,
-        isBuiltIn: template === (way === 'acp' ? preset?.acp : preset?.headless),
-      };
-    if (agent === DEFAULT && !Object.hasOwn(cmds, DEFAULT))
-      throw new SvcError(
-        'unknown_agent',
-        'neither SVC_AGENT_CMD nor agents.default_cmd names a command now',
-        {
-          hint: `${describeWaiting('agents.')}set one of them again; or svc task retry --hold, then svc task assign, gives a failed task another agent`,
-        },
-      );
-    throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {
-      hint: `${describeWaiting('agents.')}known: ${Object.keys(cmds).sort().join(', ')}`,
+  const findCommand = (agent: string): AgentCommand =>
+    findAgentCommand(agent, readConfig().agents, {
+      isOverridden: overrides?.command !== undefined,
+      describeWaiting,
     });
-  }
 
   const agents: AgentRegistry = {
     withOverrides: (wanted) => (wanted === undefined ? agents : createAgents({ ...deps, overrides: wanted })),
@@ -254,4 +234,37 @@ export function createAgents(deps: {
     },
   };
   return agents;
+}
+
+/** Finds the command of an agent. Throws `unknown_agent`. */
+function findAgentCommand(
+  agent: string,
+  { cmds, default_cmd, transport, acp }: AgentsConfig['agents'],
+  how: {
+    /** True if a client has named the default command. */
+    isOverridden: boolean;
+    describeWaiting(section: string): string;
+  },
+): AgentCommand {
+  const { describeWaiting } = how;
+  if (agent === DEFAULT && default_cmd !== '') {
+    if (how.isOverridden) checkOverride(default_cmd);
+    return { transport: 'subprocess', template: default_cmd, isBuiltIn: false };
+  }
+  const way = ownValue(transport ?? {}, agent) ?? 'subprocess';
+  const template = ownValue(way === 'acp' ? acp : cmds, agent);
+  const preset = findPreset(agent);
+  if (template !== undefined)
+    return {
+      transport: way,
+      template,
+      isBuiltIn: template === (way === 'acp' ? preset?.acp : preset?.headless),
+    };
+  if (agent === DEFAULT && !Object.hasOwn(cmds, DEFAULT))
+    throw new SvcError('unknown_agent', 'neither SVC_AGENT_CMD nor agents.default_cmd names a command now', {
+      hint: `${describeWaiting('agents.')}set one of them again; or svc task retry --hold, then svc task assign, gives a failed task another agent`,
+    });
+  throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {
+    hint: `${describeWaiting('agents.')}known: ${Object.keys(cmds).sort().join(', ')}`,
+  });
 }

@@ -43,6 +43,15 @@ interface PrivateRow {
   idle_pauses: number;
 }
 
+const toPrivate = (row: PrivateRow | undefined): SessionPrivate => ({
+  runId: row?.run_id ?? null,
+  process: row?.pid == null || row.pid_start === null ? null : { pid: row.pid, pidStart: row.pid_start },
+  logFrom: row?.log_from ?? 0,
+  bypassesGateway: row?.bypasses === 1,
+  runStartedMonotonic: row?.run_started_monotonic ?? null,
+  idlePauses: row?.idle_pauses ?? 0,
+});
+
 export function createSessionRuns(
   storage: Pick<Storage, 'db'>,
   clock: Clock,
@@ -86,16 +95,7 @@ export function createSessionRuns(
   return {
     conversationUsage: usages.conversationUsage,
     private(sessionId) {
-      const row = secrets.get(parseId('s', sessionId));
-      return {
-        runId: row?.run_id ?? null,
-        process:
-          row?.pid == null || row.pid_start === null ? null : { pid: row.pid, pidStart: row.pid_start },
-        logFrom: row?.log_from ?? 0,
-        bypassesGateway: row?.bypasses === 1,
-        runStartedMonotonic: row?.run_started_monotonic ?? null,
-        idlePauses: row?.idle_pauses ?? 0,
-      };
+      return toPrivate(secrets.get(parseId('s', sessionId)));
     },
     starting(sessionId, { runId, transport, auth, profile }) {
       const id = parseId('s', sessionId);

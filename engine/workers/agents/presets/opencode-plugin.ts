@@ -10,20 +10,8 @@ const MOMENTS = {
   'session-start': { name: 'session.compacted' },
 } as const satisfies AgentHooks['moments'];
 
-/**
- * Builds a plugin for opencode, for one run or a permanent installation. It reports when opencode waits for a limit,
- * which its own stream does not, on standard error since in ACP standard output belongs to the protocol. With hooks
- * it runs their commands at each event as claude would, with the same JSON in and out. Failures inside it are
- * ignored: the agent continues.
- */
-export const buildOpencodePlugin = (
-  hooks: RunWish['hooks'],
-): string => `import { spawn } from 'node:child_process';
-
-const HOOKS = ${JSON.stringify(hooks ?? {})};
-const WRITES = new Set(${JSON.stringify(MOMENTS['pre-write'].matcher.split('|'))});
-
-function run(event, input) {
+/** The functions of the plugin that run hooks and read their answers. */
+const HELPERS = `function run(event, input) {
   const hook = HOOKS[event];
   if (hook === undefined) return Promise.resolve('');
   return new Promise((resolve) => {
@@ -59,7 +47,22 @@ const contextOf = (text) => {
 };
 
 const outputOf = (text) => parsed(text).hookSpecificOutput?.updatedToolOutput;
+`;
 
+/**
+ * Builds a plugin for opencode, for one run or a permanent installation. It reports when opencode waits for a limit,
+ * which its own stream does not, on standard error since in ACP standard output belongs to the protocol. With hooks
+ * it runs their commands at each event as claude would, with the same JSON in and out. Failures inside it are
+ * ignored: the agent continues.
+ */
+export const buildOpencodePlugin = (
+  hooks: RunWish['hooks'],
+): string => `import { spawn } from 'node:child_process';
+
+const HOOKS = ${JSON.stringify(hooks ?? {})};
+const WRITES = new Set(${JSON.stringify(MOMENTS['pre-write'].matcher.split('|'))});
+
+${HELPERS}
 export const Svc = async ({ directory }) => {
   const held = new Map();
   // Pending text for after a compaction, by session: also sent with a result, which stays in the conversation.

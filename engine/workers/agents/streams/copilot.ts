@@ -34,26 +34,6 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
   /** The model's last answer, which its own sentence leaves out. */
   let answer = '';
 
-  function judgeError(data: JsonRecord): StreamFailure {
-    const text = asString(data.message) || asString(data.errorMessage) || 'it failed without giving a reason';
-    const all = `${text} ${asString(data.errorCode)} ${answer}`;
-    const status = asNumber(data.statusCode) || findHttpStatus(text);
-    const kind = KINDS[asString(data.errorType)];
-    const isUsedUp =
-      (kind === undefined || kind === 'rate_limited') && USED_UP.test(asString(data.errorCode));
-    const told = classifyError(status, all);
-    const code =
-      isUsedUp || (kind === 'rate_limited' && told === 'usage_limit')
-        ? 'usage_limit'
-        : /prompt budget/.test(text)
-          ? 'context_exceeded'
-          : (kind ?? told ?? 'agent_error');
-    const found = createFailure(code, text, { now: now() });
-    return found.resetAt !== null
-      ? found
-      : { ...found, resetAt: createFailure(code, all, { now: now() }).resetAt };
-  }
-
   function readStart(data: JsonRecord, facts: RunFacts): string {
     const name = asString(data.toolName);
     facts.toolCalls += 1;
@@ -100,11 +80,11 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
         return null;
       case 'model.call_failure':
         answer = asString(data.errorMessage);
-        facts.trouble = judgeError({
-          ...data,
-          message: asString(asJson(parseOrNull(answer)).message),
-          errorType: '',
-        });
+        facts.trouble = judgeCopilotError(
+          { ...data, message: asString(asJson(parseOrNull(answer)).message), errorType: '' },
+          answer,
+          now(),
+        );
         return null;
       case 'assistant.message':
         facts.trouble = null;
@@ -119,7 +99,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
       case 'session.warning':
         return `! ${toOneLine(asString(data.message), 200)}`;
       case 'session.error':
-        error = judgeError(data);
+        error = judgeCopilotError(data, answer, now());
         facts.trouble = error;
         // It is reported at the end.
         return null;
@@ -137,6 +117,23 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
       facts.trouble = createFailure(classifyError(null, text) ?? 'agent_error', text, { now: now() });
     }
   });
+}
+
+function judgeCopilotError(data: JsonRecord, answer: string, now: number): StreamFailure {
+  const text = asString(data.message) || asString(data.errorMessage) || 'it failed without giving a reason';
+  const all = `${text} ${asString(data.errorCode)} ${answer}`;
+  const status = asNumber(data.statusCode) || findHttpStatus(text);
+  const kind = KINDS[asString(data.errorType)];
+  const isUsedUp = (kind === undefined || kind === 'rate_limited') && USED_UP.test(asString(data.errorCode));
+  const told = classifyError(status, all);
+  const code =
+    isUsedUp || (kind === 'rate_limited' && told === 'usage_limit')
+      ? 'usage_limit'
+      : /prompt budget/.test(text)
+        ? 'context_exceeded'
+        : (kind ?? told ?? 'agent_error');
+  const found = createFailure(code, text, { now });
+  return found.resetAt !== null ? found : { ...found, resetAt: createFailure(code, all, { now }).resetAt };
 }
 
 /** Its name of the tool that writes a new file. */

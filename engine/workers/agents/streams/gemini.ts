@@ -50,15 +50,7 @@ export function createGeminiReader(now: () => number = Date.now): StreamReader {
           ? { ok: true }
           : createFailure('permission_denied', `it was not allowed to use ${tool}`));
     } else {
-      const error = asJson(event.error);
-      const text = describeError(asString(error.message)) || asString(error.type) || 'it ended with an error';
-      const kind = asString(error.type);
-      const told = findGeminiStatus(asString(error.message)) ?? status;
-      const code = /turn/i.test(kind) ? 'turn_limit' : classifyError(told, text);
-      const isApi = /API Error/.test(asString(error.message));
-      facts.end = createFailure(code ?? (isApi ? 'model_error' : 'agent_error'), text, {
-        now: readTime(event),
-      });
+      facts.end = judgeGeminiEnd(asJson(event.error), status, readTime(event));
     }
     return facts.end.ok ? null : `✗ ${facts.end.text}`;
   }
@@ -160,4 +152,16 @@ function describeError(text: string): string {
   return typeof message === 'string'
     ? `${asNumber(code) || ''} ${asString(status)}: ${message}`.trim()
     : text;
+}
+
+/** @param status of its last failure, which it prints outside the stream */
+function judgeGeminiEnd(error: JsonRecord, status: number | null, now: number): StreamFailure {
+  const text = describeError(asString(error.message)) || asString(error.type) || 'it ended with an error';
+  const kind = asString(error.type);
+  const told = findGeminiStatus(asString(error.message)) ?? status;
+  const code = /turn/i.test(kind) ? 'turn_limit' : classifyError(told, text);
+  const isApi = /API Error/.test(asString(error.message));
+  return createFailure(code ?? (isApi ? 'model_error' : 'agent_error'), text, {
+    now,
+  });
 }

@@ -79,24 +79,6 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     return facts.end.ok ? null : `✗ ${facts.end.text}`;
   }
 
-  function judgeError(error: JsonRecord): StreamFailure {
-    const data = asJson(error.data);
-    const text = asString(data.message) || asString(error.message) || asString(error.name) || 'it failed';
-    const status = asNumber(data.statusCode) || null;
-    const body = asString(data.responseBody).slice(0, 4096);
-    const told = classifyError(status, `${text}\n${body}`);
-    const named = NAMES[asString(error.name)];
-    // The message of a quota is in the body; without a status the error's name is more specific.
-    const code = status === null ? (named ?? told) : told;
-    const wait = Number(asString(asJson(data.responseHeaders)['retry-after']));
-    const isLimit = code === 'rate_limited' || code === 'usage_limit';
-    const resetAt = isLimit && wait > 0 ? now() + wait * 1000 : null;
-    return createFailure(code ?? 'agent_error', isLimit && resetAt === null ? `${text} ${body}` : text, {
-      ...(resetAt === null ? {} : { resetAt }),
-      now: now(),
-    });
-  }
-
   /** It would wait silently, as long as the answer requests. */
   function readRetry(event: JsonRecord, facts: RunFacts): string {
     const text = asString(event.message);
@@ -132,7 +114,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
       case 'step_finish':
         return readStep(part, facts);
       case 'error':
-        facts.end = judgeError(asJson(event.error));
+        facts.end = judgeOpencodeError(asJson(event.error), now());
         return `✗ ${facts.end.text}`;
       default:
         return session === '' ? undefined : null;
@@ -174,3 +156,21 @@ const readOpencodePlan = (todos: readonly JsonRecord[]): PlanEntry[] =>
       text: toOneLine(asString(content)),
       state: STATES[asString(status)] ?? 'pending',
     }));
+
+function judgeOpencodeError(error: JsonRecord, now: number): StreamFailure {
+  const data = asJson(error.data);
+  const text = asString(data.message) || asString(error.message) || asString(error.name) || 'it failed';
+  const status = asNumber(data.statusCode) || null;
+  const body = asString(data.responseBody).slice(0, 4096);
+  const told = classifyError(status, `${text}\n${body}`);
+  const named = NAMES[asString(error.name)];
+  // The message of a quota is in the body; without a status the error's name is more specific.
+  const code = status === null ? (named ?? told) : told;
+  const wait = Number(asString(asJson(data.responseHeaders)['retry-after']));
+  const isLimit = code === 'rate_limited' || code === 'usage_limit';
+  const resetAt = isLimit && wait > 0 ? now + wait * 1000 : null;
+  return createFailure(code ?? 'agent_error', isLimit && resetAt === null ? `${text} ${body}` : text, {
+    ...(resetAt === null ? {} : { resetAt }),
+    now,
+  });
+}

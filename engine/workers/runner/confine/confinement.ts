@@ -195,22 +195,6 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     return known;
   }
 
-  /** Hides folders in which a worker sees nothing, or only explicit exceptions. */
-  function hideFolders(home: string | null): MountedPlace[] {
-    // A database or socket outside the data folder is hidden with its folder, since the file may be created again.
-    const apart = [paths.db, paths.socket]
-      .map(dirname)
-      .filter((folder) => !isInsideFolder(paths.data, folder));
-    return [
-      ...['/tmp', '/var/tmp'].flatMap((path) => hidePath(path, 'empty', '1777')),
-      ...['/run', '/var/run', ...SERVICE_FOLDERS].flatMap((path) => hidePath(path, 'shut')),
-      ...(home === null ? [] : hidePath(home, 'empty', '0700')),
-      ...[machineHome, paths.data, paths.agents, paths.worktrees, ...apart].flatMap((path) =>
-        hidePath(path, 'shut'),
-      ),
-    ];
-  }
-
   /** Builds the rules for a run; the deepest rule that covers a path applies. */
   function buildRules(spec: ConfineSpec, programs: readonly string[]): MountedPlace[] {
     const home = realOf(spec.env.HOME ?? '');
@@ -224,22 +208,12 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       );
     const kept = join(spec.sessionFolder, 'agent');
     makePrivateFolder(dirname(spec.sessionFolder), kept);
-    const hides = hideFolders(home);
+    const hides = hideFolders(deps, home);
     const hiddenFolders = hides.map(({ path }) => path);
     const { seatFolder } = spec;
     const isSeat = (path: string): boolean =>
       seatFolder !== null && isInsideFolder(realOf(seatFolder) ?? seatFolder, path);
-    const seat: MountedPlace[] =
-      seatFolder === null
-        ? []
-        : [
-            { path: SEAT_FOLDER, show: 'read', from: realOf(seatFolder) ?? seatFolder },
-            // Every client looks here first.
-            {
-              path: join(realOf(paths.data) ?? paths.data, 'daemon.json'),
-              link: join(SEAT_FOLDER, 'daemon.json'),
-            },
-          ];
+    const seat = seatFolder === null ? [] : buildSeatRules(seatFolder, paths.data);
     const rules = [
       ...hides,
       // Some systems resolve host names with files here.
@@ -275,19 +249,6 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     return rules;
   }
 
-  /** Lists paths that no run may write, regardless of its rules; in place many of them are in the writable folder. */
-  function listReadOnlyPaths({ worktree, sessionFolder }: ConfineSpec): string[] {
-    const ofSession = ['log', 'passwd', 'git'].map((name) => join(sessionFolder, name));
-    const common = worktree === null ? null : findGitFolders(worktree)?.common;
-    if (common == null) return ofSession;
-    const ofGit = ['', 'HEAD', 'config', 'packed-refs', 'refs/heads', 'refs/heads/main', 'hooks', 'info'];
-    return [
-      ...ofSession,
-      ...[root, configFile, paths.data, paths.agents, machineHome, REAL_OBJECTS],
-      ...[...ofGit, 'objects/info'].map((name) => join(common, name)),
-    ];
-  }
-
   return {
     async wrap(spec) {
       const bwrap = findBubblewrap(deps.env.PATH);
@@ -317,9 +278,47 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
         join(paths.data, 'device.token'),
         ...['keys.env', 'device.token'].map((name) => join(machineHome, name)),
       ];
-      await trySandbox(bwrap, words, spec.env, { places, readOnly: listReadOnlyPaths(spec), unseen });
+      await trySandbox(bwrap, words, spec.env, { places, readOnly: listReadOnlyPaths(deps, spec), unseen });
       const filter = spec.filterFd === undefined ? [] : ['--seccomp', String(spec.filterFd)];
       return [bwrap, ...words, ...filter, '--', program, ...spec.argv.slice(1)];
     },
   };
+}
+
+/** Hides folders in which a worker sees nothing, or only explicit exceptions. */
+function hideFolders({ paths, machineHome }: ConfinementDeps, home: string | null): MountedPlace[] {
+  // A database or socket outside the data folder is hidden with its folder, since the file may be created again.
+  const apart = [paths.db, paths.socket].map(dirname).filter((folder) => !isInsideFolder(paths.data, folder));
+  return [
+    ...['/tmp', '/var/tmp'].flatMap((path) => hidePath(path, 'empty', '1777')),
+    ...['/run', '/var/run', ...SERVICE_FOLDERS].flatMap((path) => hidePath(path, 'shut')),
+    ...(home === null ? [] : hidePath(home, 'empty', '0700')),
+    ...[machineHome, paths.data, paths.agents, paths.worktrees, ...apart].flatMap((path) =>
+      hidePath(path, 'shut'),
+    ),
+  ];
+}
+
+/** Lists paths that no run may write, regardless of its rules; in place many of them are in the writable folder. */
+function listReadOnlyPaths(
+  { root, configFile, paths, machineHome }: ConfinementDeps,
+  { worktree, sessionFolder }: ConfineSpec,
+): string[] {
+  const ofSession = ['log', 'passwd', 'git'].map((name) => join(sessionFolder, name));
+  const common = worktree === null ? null : findGitFolders(worktree)?.common;
+  if (common == null) return ofSession;
+  const ofGit = ['', 'HEAD', 'config', 'packed-refs', 'refs/heads', 'refs/heads/main', 'hooks', 'info'];
+  return [
+    ...ofSession,
+    ...[root, configFile, paths.data, paths.agents, machineHome, REAL_OBJECTS],
+    ...[...ofGit, 'objects/info'].map((name) => join(common, name)),
+  ];
+}
+
+/** Shows the folder of the run's own socket, where every client looks first. */
+function buildSeatRules(seatFolder: string, data: string): MountedPlace[] {
+  return [
+    { path: SEAT_FOLDER, show: 'read', from: realOf(seatFolder) ?? seatFolder },
+    { path: join(realOf(data) ?? data, 'daemon.json'), link: join(SEAT_FOLDER, 'daemon.json') },
+  ];
 }

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { createKeyedQueue } from '../../../core/base/serial-queue.ts';
+import { createKeyedQueue, type KeyedQueue } from '../../../core/base/serial-queue.ts';
 import {
   type CreatedWorktree,
   type CreateRequest,
@@ -31,7 +31,7 @@ import { readChangedTexts } from './inspect/changed-texts.ts';
 import { listUncommitted } from './inspect/contents.ts';
 import { type ChangeCounts, countChanges } from './inspect/count-work.ts';
 import { type DiffRequest, diffBranch, readFileAt, type WorktreeDiff } from './inspect/diff.ts';
-import { createIgnoreRules } from './inspect/ignore-rules.ts';
+import { createIgnoreRules, type IgnoreRules } from './inspect/ignore-rules.ts';
 import { inspectWorktree, verifyToplevel } from './inspect/inspect.ts';
 import { isMerged } from './inspect/merge-state.ts';
 import { findOwners } from './inspect/owners.ts';
@@ -234,8 +234,6 @@ export function createWorktrees({
   const followBranch = async (branch: string | null | undefined): Promise<void> => {
     if (branch != null) await takeOver?.takeOverBranch(branch);
   };
-  const findKeptFolder = (worktree: string): string | null =>
-    agentsDir === undefined ? null : join(agentsDir, basename(worktree), 'ignored');
   return {
     async findRepository(path) {
       pins.checkPin(path);
@@ -295,13 +293,37 @@ export function createWorktrees({
       return readWorktreeStatus(git, folders, request);
     },
     findOwners,
-    isMerged: (repository, branch, base) => isMerged(git, repository, branch, base),
-    isTakenIn: (repository, commit) => isTakenIn(git, repository, commit),
-    async promote(request) {
-      const repository = await resolveRepository(git, request.repository);
-      return queue(repository.commonDir, () => promoteBranch(git, { ...request, repository }));
+    ...createRemovals(git, looks, queue, { agentsDir, followBranch }),
+    ...createBranchReads(git, followBranch),
+    ...createMerges(git, queue),
+    async isIgnored(path, file) {
+      await verifyToplevel(git, path);
+      return git.succeeds(path, ['check-ignore', '--quiet', '--', file]);
     },
-    tryPromotion: (request) => tryPromotion(git, request),
+    async countUncommitted(path) {
+      await followBranch(`${SESSION_PREFIX}${basename(path)}`);
+      const { gitDir } = await inspectWorktree(git, path);
+      const { changed, untracked } = await listUncommitted(git, path, gitDir);
+      return changed.length + untracked.length;
+    },
+  };
+}
+
+type FollowBranch = (branch: string | null | undefined) => Promise<void>;
+
+/** Removes worktrees and branches, and restores them. */
+function createRemovals(
+  git: Git,
+  looks: { folders: WorkingFolders; rules: IgnoreRules },
+  queue: KeyedQueue,
+  { agentsDir, followBranch }: { agentsDir: string | undefined; followBranch: FollowBranch },
+): Pick<
+  Worktrees,
+  'planPrune' | 'prune' | 'discard' | 'restore' | 'returnFromAside' | 'listSavedRefs' | 'deleteSavedRefs'
+> {
+  const findKeptFolder = (worktree: string): string | null =>
+    agentsDir === undefined ? null : join(agentsDir, basename(worktree), 'ignored');
+  return {
     planPrune: (request) => planPrune(git, looks, request),
     async prune(plan, before) {
       const result = await pruneWorktrees(git, looks, queue, plan, { before, findKeptFolder });
@@ -328,10 +350,24 @@ export function createWorktrees({
       await queue(commonDir, () => deleteSavedRefs(git, root, refs));
     },
     returnFromAside,
-    async undoPromotion(request) {
-      const repository = await resolveRepository(git, request.repository);
-      return queue(repository.commonDir, () => undoPromotion(git, { ...request, repository }));
-    },
+  };
+}
+
+/** Reads branches and their commits. */
+function createBranchReads(
+  git: Git,
+  followBranch: FollowBranch,
+): Pick<
+  Worktrees,
+  | 'diffBranch'
+  | 'readFileAt'
+  | 'listBranchTips'
+  | 'listSessionTips'
+  | 'countChanges'
+  | 'listRemotes'
+  | 'findHead'
+> {
+  return {
     async diffBranch(request) {
       await followBranch(request.branch);
       return diffBranch(git, request);
@@ -348,15 +384,25 @@ export function createWorktrees({
       await followBranch(branch);
       return resolveCommit(git, repository, branch === null ? 'HEAD' : branchRef(branch));
     },
-    async isIgnored(path, file) {
-      await verifyToplevel(git, path);
-      return git.succeeds(path, ['check-ignore', '--quiet', '--', file]);
+  };
+}
+
+/** Promotes branches, and reports what is merged. */
+function createMerges(
+  git: Git,
+  queue: KeyedQueue,
+): Pick<Worktrees, 'isMerged' | 'isTakenIn' | 'promote' | 'tryPromotion' | 'undoPromotion'> {
+  return {
+    isMerged: (repository, branch, base) => isMerged(git, repository, branch, base),
+    isTakenIn: (repository, commit) => isTakenIn(git, repository, commit),
+    async promote(request) {
+      const repository = await resolveRepository(git, request.repository);
+      return queue(repository.commonDir, () => promoteBranch(git, { ...request, repository }));
     },
-    async countUncommitted(path) {
-      await followBranch(`${SESSION_PREFIX}${basename(path)}`);
-      const { gitDir } = await inspectWorktree(git, path);
-      const { changed, untracked } = await listUncommitted(git, path, gitDir);
-      return changed.length + untracked.length;
+    tryPromotion: (request) => tryPromotion(git, request),
+    async undoPromotion(request) {
+      const repository = await resolveRepository(git, request.repository);
+      return queue(repository.commonDir, () => undoPromotion(git, { ...request, repository }));
     },
   };
 }

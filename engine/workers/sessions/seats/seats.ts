@@ -1,7 +1,9 @@
 import type { Clock } from '../../../core/base/clock.ts';
 import { SvcError } from '../../../core/base/errors.ts';
 import type { EventLog, Storage } from '../../../storage/index.ts';
+import { createAttendance } from './attendance.ts';
 import { type SeatKind, type SeatRow, type SeatSession, seatSessionId, toSeatSession } from './rows.ts';
+import { createSeatRows } from './seat-rows.ts';
 
 export interface NewSeat {
   kind: SeatKind;
@@ -72,38 +74,10 @@ export function createSeats({
   /** Releases what a seat's session held, inside the transaction that closes it. */
   atClose(sessionId: string): void;
 }): SeatRegistry {
-  const { db } = storage;
-  const byId = db.prepare<unknown[], SeatRow>("SELECT * FROM seat WHERE id = ? AND kind = 'chair'");
-  const byName = db.prepare<unknown[], SeatRow>('SELECT * FROM seat WHERE name = ?');
-  const byProcess = db.prepare<unknown[], SeatRow>(
-    `SELECT * FROM seat WHERE pid = ? AND pid_start = ? AND kind = 'chair' AND closed_at IS NULL LIMIT 1`,
-  );
-  const open = db.prepare<unknown[], SeatRow>('SELECT * FROM seat WHERE closed_at IS NULL');
-  const insert = db.prepare(`INSERT INTO seat
-    (kind, name, project, agent, title, pid, pid_start, notify_base, opened_at, seen_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const renew =
-    db.prepare(`UPDATE seat SET project = ?, agent = coalesce(?, agent), title = coalesce(?, title),
-    pid = ?, pid_start = ?, notify_base = coalesce(?, notify_base), seen_at = ?, misses = 0, closed_at = NULL
-    WHERE id = ?`);
-  const setClosed = db.prepare(
-    'UPDATE seat SET closed_at = ?, seen_at = ? WHERE id = ? AND closed_at IS NULL',
-  );
-  const setSeen = db.prepare('UPDATE seat SET seen_at = max(seen_at, ?) WHERE id = ?');
-  const setMisses = db.prepare<unknown[], { misses: number }>(
-    'UPDATE seat SET misses = CASE ? WHEN 1 THEN misses + 1 ELSE 0 END WHERE id = ? RETURNING misses',
-  );
+  const rows = createSeatRows(storage);
+  const attendance = createAttendance();
   /** Unsaved activity by session id, Unix ms. */
   const heard = new Map<string, number>();
-  const held = new Map<string, number>();
-  const forgetClosed = db.prepare(`DELETE FROM seat WHERE closed_at < ? AND NOT EXISTS
-    (SELECT 1 FROM message WHERE acked_at IS NULL AND to_session = coalesce(seat.name, 'chair-' || seat.id))`);
-
-  function rowOf(sessionId: string): SeatRow | undefined {
-    const chair = /^chair-([1-9]\d{0,14})$/.exec(sessionId);
-    return chair ? byId.get(Number(chair[1])) : byName.get(sessionId);
-  }
-
   const seenAt = (row: SeatRow): number => Math.max(row.seen_at, heard.get(seatSessionId(row)) ?? 0);
 
   return {
@@ -118,15 +92,12 @@ export function createSeats({
       const pid = process?.pid ?? null;
       const pidStart = process?.pidStart ?? null;
       const known =
-        name !== null ? byName.get(name) : pid !== null ? byProcess.get(pid, pidStart) : undefined;
+        name !== null ? rows.findNamed(name) : pid !== null ? rows.findOfProcess(pid, pidStart) : undefined;
       const isNew = known === undefined || known.closed_at !== null;
-      if (known) renew.run(project, agent, title, pid, pidStart, notifyBase, now, known.id);
+      if (known) rows.renew(project, agent, title, pid, pidStart, notifyBase, now, known.id);
       const id =
-        known?.id ??
-        Number(
-          insert.run(kind, name, project, agent, title, pid, pidStart, notifyBase, now, now).lastInsertRowid,
-        );
-      const session = toSeatSession((name === null ? byId.get(id) : byName.get(name)) as SeatRow);
+        known?.id ?? rows.insert(kind, name, project, agent, title, pid, pidStart, notifyBase, now, now);
+      const session = toSeatSession((name === null ? rows.readChair(id) : rows.findNamed(name)) as SeatRow);
       if (isNew) {
         const data = { session: session.sessionId, seat: kind, agent, project };
         events.append({ kind: 'session_joined', via: 'engine', data });
@@ -134,8 +105,8 @@ export function createSeats({
       return session;
     },
     close(sessionId, why) {
-      const row = rowOf(sessionId);
-      if (row === undefined || setClosed.run(clock.now(), seenAt(row), row.id).changes === 0) return false;
+      const row = rows.rowOf(sessionId);
+      if (row === undefined || !rows.setClosed(row.id, clock.now(), seenAt(row))) return false;
       heard.delete(sessionId);
       atClose(sessionId);
       const data = { session: sessionId, seat: row.kind, reason: why };
@@ -146,35 +117,25 @@ export function createSeats({
       heard.set(sessionId, clock.now());
     },
     isHeard: () => heard.size > 0,
-    hold(sessionId) {
-      let isHere = true;
-      held.set(sessionId, (held.get(sessionId) ?? 0) + 1);
-      return () => {
-        if (!isHere) return;
-        isHere = false;
-        const left = (held.get(sessionId) ?? 1) - 1;
-        if (left > 0) held.set(sessionId, left);
-        else held.delete(sessionId);
-      };
-    },
-    holders: (sessionId) => held.get(sessionId) ?? 0,
+    hold: attendance.hold,
+    holders: attendance.holders,
     forget(at) {
-      forgetClosed.run(at);
+      rows.forgetClosed(at);
     },
     flush() {
       for (const [sessionId, at] of heard) {
-        const row = rowOf(sessionId);
-        if (row) setSeen.run(at, row.id);
+        const row = rows.rowOf(sessionId);
+        if (row) rows.setSeen(row.id, at);
       }
       heard.clear();
     },
     find(sessionId) {
-      const row = rowOf(sessionId);
+      const row = rows.rowOf(sessionId);
       return row === undefined ? null : toSeatSession({ ...row, seen_at: seenAt(row) });
     },
     live({ kind, project } = {}) {
-      return open
-        .all()
+      return rows
+        .listOpen()
         .filter(
           (row) =>
             (kind === undefined || row.kind === kind) && (project === undefined || row.project === project),
@@ -184,17 +145,17 @@ export function createSeats({
         .map(toSeatSession);
     },
     miss(sessionId, missed) {
-      const row = rowOf(sessionId);
-      return row === undefined ? 0 : (setMisses.get(missed ? 1 : 0, row.id)?.misses ?? 0);
+      const row = rows.rowOf(sessionId);
+      return row === undefined ? 0 : rows.countMiss(row.id, missed);
     },
     watched: () =>
-      open.all().map((row) => ({
+      rows.listOpen().map((row) => ({
         sessionId: seatSessionId(row),
         pid: row.pid,
         pidStart: row.pid_start,
         seenAt: seenAt(row),
         misses: row.misses,
-        isAttended: held.has(seatSessionId(row)),
+        isAttended: attendance.holders(seatSessionId(row)) > 0,
       })),
   };
 }

@@ -116,12 +116,6 @@ export interface GitPrograms {
   findPlantedPrograms(cwd: string): Promise<string[]>;
 }
 
-interface Listed {
-  settings: Settings;
-  signature: string;
-  files: string[];
-}
-
 /**
  * Remembers which programs a person's git runs in a repository, and keeps the engine from running a worker's: a
  * worker without a sandbox can write any git configuration. Programs that were configured before a worker started
@@ -135,8 +129,6 @@ export function createGitPrograms(
   list: (cwd: string, args: readonly string[]) => Promise<string>,
   env: Readonly<NodeJS.ProcessEnv>,
 ): GitPrograms {
-  // git only looks at HOME; without it no user's settings are read.
-  const home = env.HOME || null;
   const kept = createKeptRecords(file, readRecord);
   /** The record of the nearest repository that has one: a worker can make its worktree name its own repository. */
   const findRecordAround = (cwd: string): Remembered | undefined => {
@@ -146,40 +138,7 @@ export function createGitPrograms(
     }
     return undefined;
   };
-  const listed = new Map<string, Listed>();
-
-  /** Returns the relevant settings, read again if one of their files has changed. */
-  async function readSettings(cwd: string): Promise<Settings> {
-    const shared = findSharedGitDir(cwd);
-    const known = listed.get(cwd) ?? (shared === null ? undefined : listed.get(shared));
-    if (known !== undefined && known.signature === signFiles(known.files)) return known.settings;
-    const text = await list(cwd, ['config', '--list', '--includes', '--show-origin', '-z']);
-    const settings: Record<string, string[]> = {};
-    const files = new Set(listSettingsFiles(cwd, home, env.XDG_CONFIG_HOME));
-    let isLasting = true;
-    let isEverywhere = true;
-    const parts = text.split('\0');
-    for (let at = 0; at + 1 < parts.length; at += 2) {
-      // Settings of our own calls are not from files.
-      const [from = ''] = parts.slice(at);
-      if (!from.startsWith('file:')) continue;
-      const origin = from.slice('file:'.length);
-      const [name = '', ...value] = (parts[at + 1] ?? '').split('\n');
-      const path = isAbsolute(origin) ? origin : resolve(cwd, origin);
-      files.add(path);
-      if (/^include(?:if\..+)?\.path$/.test(name)) {
-        files.add(resolve(dirname(path), value.join('\n').replace(/^~(?=\/)/, home ?? '~')));
-        // Conditional includes depend on the checkout, and some on more than settings files.
-        if (name.startsWith('includeif.')) isEverywhere = false;
-        if (/^includeif\.(?:onbranch|hasconfig)/.test(name)) isLasting = false;
-      }
-      if (findNeutralValue(name) !== undefined || NAMES_PLACE.test(name) || name === DECIDES_MODES)
-        settings[name] = [...(settings[name] ?? []), value.join('\n')];
-    }
-    const found = { settings, files: [...files], signature: signFiles([...files]) };
-    if (isLasting) listed.set(isEverywhere && shared !== null ? shared : cwd, found);
-    return settings;
-  }
+  const readSettings = createSettingsReader(list, env);
 
   const listChangedSettings = (settings: Settings, { trusted }: Remembered): string[] =>
     Object.keys(settings).filter(
@@ -337,3 +296,51 @@ function listSettingsFiles(cwd: string, home: string | null, xdg: string | undef
 }
 
 const signFiles = (files: readonly string[]): string => files.map(signFile).join(' ');
+
+interface Listed {
+  settings: Settings;
+  signature: string;
+  files: string[];
+}
+
+/** Returns a function that reads the relevant settings, again if one of their files has changed. */
+function createSettingsReader(
+  list: (cwd: string, args: readonly string[]) => Promise<string>,
+  env: Readonly<NodeJS.ProcessEnv>,
+): (cwd: string) => Promise<Settings> {
+  // git only looks at HOME; without it no user's settings are read.
+  const home = env.HOME || null;
+  const listed = new Map<string, Listed>();
+
+  return async function readSettings(cwd: string): Promise<Settings> {
+    const shared = findSharedGitDir(cwd);
+    const known = listed.get(cwd) ?? (shared === null ? undefined : listed.get(shared));
+    if (known !== undefined && known.signature === signFiles(known.files)) return known.settings;
+    const text = await list(cwd, ['config', '--list', '--includes', '--show-origin', '-z']);
+    const settings: Record<string, string[]> = {};
+    const files = new Set(listSettingsFiles(cwd, home, env.XDG_CONFIG_HOME));
+    let isLasting = true;
+    let isEverywhere = true;
+    const parts = text.split('\0');
+    for (let at = 0; at + 1 < parts.length; at += 2) {
+      // Settings of our own calls are not from files.
+      const [from = ''] = parts.slice(at);
+      if (!from.startsWith('file:')) continue;
+      const origin = from.slice('file:'.length);
+      const [name = '', ...value] = (parts[at + 1] ?? '').split('\n');
+      const path = isAbsolute(origin) ? origin : resolve(cwd, origin);
+      files.add(path);
+      if (/^include(?:if\..+)?\.path$/.test(name)) {
+        files.add(resolve(dirname(path), value.join('\n').replace(/^~(?=\/)/, home ?? '~')));
+        // Conditional includes depend on the checkout, and some on more than settings files.
+        if (name.startsWith('includeif.')) isEverywhere = false;
+        if (/^includeif\.(?:onbranch|hasconfig)/.test(name)) isLasting = false;
+      }
+      if (findNeutralValue(name) !== undefined || NAMES_PLACE.test(name) || name === DECIDES_MODES)
+        settings[name] = [...(settings[name] ?? []), value.join('\n')];
+    }
+    const found = { settings, files: [...files], signature: signFiles([...files]) };
+    if (isLasting) listed.set(isEverywhere && shared !== null ? shared : cwd, found);
+    return settings;
+  };
+}

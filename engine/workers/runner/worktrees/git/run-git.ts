@@ -99,82 +99,89 @@ export interface GitDeps {
   findOverrides(cwd: string, options: Pick<GitOptions, 'discover'>): Promise<GitOverrides>;
 }
 
+/** Returns the environment that passes these settings to git: a name may contain the character that `-c` splits at. */
+function buildOverrideEnvironment(
+  base: NodeJS.ProcessEnv,
+  { settings, mayFetch }: GitOverrides,
+): Record<string, string> {
+  const noFetch = mayFetch ? {} : { GIT_NO_LAZY_FETCH: '1' };
+  if (settings.length === 0) return noFetch;
+  const from = Number(base.GIT_CONFIG_COUNT ?? 0) || 0;
+  return Object.fromEntries([
+    ...Object.entries(noFetch),
+    ['GIT_CONFIG_COUNT', String(from + settings.length)],
+    ...settings.flatMap(([name, value], at) => [
+      [`GIT_CONFIG_KEY_${from + at}`, name],
+      [`GIT_CONFIG_VALUE_${from + at}`, value],
+    ]),
+  ]);
+}
+
+function launchGit(
+  { base, patienceMs }: { base: NodeJS.ProcessEnv; patienceMs: number },
+  cwd: string,
+  args: readonly string[],
+  options: GitOptions,
+  stdin: 'ignore' | 'pipe',
+) {
+  const child = spawn('git', [...SETTINGS, ...args], {
+    cwd,
+    env: {
+      ...base,
+      // R2: git looks for a repository in `cwd` itself and nowhere above it.
+      ...(options.discover ? {} : { GIT_CEILING_DIRECTORIES: dirname(realpathSync(cwd)) }),
+      ...options.env,
+    },
+    stdio: [stdin, 'pipe', 'pipe'],
+  });
+  const watch = watchForPipes(cwd, () => child.kill('SIGKILL'), patienceMs);
+  const { timeoutMs } = options;
+  const limit = timeoutMs === undefined ? null : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done, fail) => {
+    child.once('error', fail);
+    child.once('close', (code, signal) => {
+      const pipe = code === null ? watch.found() : null;
+      if (pipe === null) return done({ code, signal });
+      fail(
+        new SvcError('git_failed', `git ${args[0]} was waiting at a pipe, and was stopped: ${pipe}`, {
+          hint: 'a worker created it: remove it if it still exists, and check its work',
+          data: { cwd, path: pipe },
+        }),
+      );
+    });
+  }).finally(() => {
+    watch.close();
+    if (limit !== null) clearTimeout(limit);
+  });
+  return { child, ended };
+}
+
+function explainFailure(error: unknown, cwd: string): SvcError {
+  if (error instanceof SvcError) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' && existsSync(cwd)) {
+    return new SvcError('tool_missing', 'git was not found on PATH', {
+      cause: error,
+      hint: 'install git 2.38 or newer',
+    });
+  }
+  return new SvcError('git_failed', `git could not run in ${cwd}: ${message}`, { cause: error });
+}
+
 /** Runs the git command line, with its own environment. Called only by `createGit`, which knows the overrides. */
 export function createGitRunner(
   env: NodeJS.ProcessEnv,
   { patienceMs = PATIENCE_MS, findOverrides }: GitDeps,
 ): Git {
   const base = cleanEnvironment(env);
-
-  /** Returns the environment that passes these settings to git: a name may contain the character that `-c` splits at. */
-  async function overrideEnvironment(
-    cwd: string,
-    options: Pick<GitOptions, 'discover'>,
-  ): Promise<Record<string, string>> {
-    const { settings, mayFetch } = await findOverrides(cwd, options);
-    const noFetch = mayFetch ? {} : { GIT_NO_LAZY_FETCH: '1' };
-    if (settings.length === 0) return noFetch;
-    const from = Number(base.GIT_CONFIG_COUNT ?? 0) || 0;
-    return Object.fromEntries([
-      ...Object.entries(noFetch),
-      ['GIT_CONFIG_COUNT', String(from + settings.length)],
-      ...settings.flatMap(([name, value], at) => [
-        [`GIT_CONFIG_KEY_${from + at}`, name],
-        [`GIT_CONFIG_VALUE_${from + at}`, value],
-      ]),
-    ]);
-  }
-
-  const launchGit = (cwd: string, args: readonly string[], options: GitOptions, stdin: 'ignore' | 'pipe') => {
-    const child = spawn('git', [...SETTINGS, ...args], {
-      cwd,
-      env: {
-        ...base,
-        // R2: git looks for a repository in `cwd` itself and nowhere above it.
-        ...(options.discover ? {} : { GIT_CEILING_DIRECTORIES: dirname(realpathSync(cwd)) }),
-        ...options.env,
-      },
-      stdio: [stdin, 'pipe', 'pipe'],
-    });
-    const watch = watchForPipes(cwd, () => child.kill('SIGKILL'), patienceMs);
-    const { timeoutMs } = options;
-    const limit = timeoutMs === undefined ? null : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
-    const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done, fail) => {
-      child.once('error', fail);
-      child.once('close', (code, signal) => {
-        const pipe = code === null ? watch.found() : null;
-        if (pipe === null) return done({ code, signal });
-        fail(
-          new SvcError('git_failed', `git ${args[0]} was waiting at a pipe, and was stopped: ${pipe}`, {
-            hint: 'a worker created it: remove it if it still exists, and check its work',
-            data: { cwd, path: pipe },
-          }),
-        );
-      });
-    }).finally(() => {
-      watch.close();
-      if (limit !== null) clearTimeout(limit);
-    });
-    return { child, ended };
-  };
-
-  const explainFailure = (error: unknown, cwd: string): SvcError => {
-    if (error instanceof SvcError) return error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' && existsSync(cwd)) {
-      return new SvcError('tool_missing', 'git was not found on PATH', {
-        cause: error,
-        hint: 'install git 2.38 or newer',
-      });
-    }
-    return new SvcError('git_failed', `git could not run in ${cwd}: ${message}`, { cause: error });
-  };
+  const how = { base, patienceMs };
 
   const runGit: Git['run'] = async (cwd, args, options = {}) => {
     const { input, allowFail = false, maxBytes = DEFAULT_MAX_BYTES } = options;
     try {
-      const env = { ...(await overrideEnvironment(cwd, options)), ...options.env };
+      const env = { ...buildOverrideEnvironment(base, await findOverrides(cwd, options)), ...options.env };
       const { child, ended } = launchGit(
+        how,
         cwd,
         args,
         { ...options, env },
@@ -218,10 +225,16 @@ export function createGitRunner(
     async pipe(cwd, from, to, options = {}) {
       const { input } = options.from ?? {};
       try {
-        const told = await overrideEnvironment(cwd, options.from ?? {});
+        const told = buildOverrideEnvironment(base, await findOverrides(cwd, options.from ?? {}));
         const withTold = (given: GitOptions = {}) => ({ ...given, env: { ...told, ...given.env } });
-        const first = launchGit(cwd, from, withTold(options.from), input === undefined ? 'ignore' : 'pipe');
-        const second = launchGit(cwd, to, withTold(options.to), 'pipe');
+        const first = launchGit(
+          how,
+          cwd,
+          from,
+          withTold(options.from),
+          input === undefined ? 'ignore' : 'pipe',
+        );
+        const second = launchGit(how, cwd, to, withTold(options.to), 'pipe');
         first.child.stdin?.on('error', () => {});
         first.child.stdin?.end(input);
         const stdout = collectOutput(second.child.stdout, DEFAULT_MAX_BYTES, () => second.child.kill());

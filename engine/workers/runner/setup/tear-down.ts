@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { asSvcError, SvcError } from '../../../core/base/errors.ts';
+import { makePrivateFolder } from '../../../core/base/private-files.ts';
+import { settleWithin } from '../../../core/base/settle-within.ts';
+import type { Session } from '../../sessions/index.ts';
+import { appendLogNote, runCommands } from './commands.ts';
+import { buildSetupEnvironment, type SetupDeps, sessionLog } from './deps.ts';
+import { leadsInto } from './leads-into.ts';
+import { requireConsentedSetup } from './projects.ts';
+
+const TEARDOWN_MS = 60_000;
+
+/** Runs the teardown commands in a session's worktree. Never throws; returns the problems. */
+export async function runTeardown(
+  deps: SetupDeps,
+  session: Session,
+  { worktree, teardowns, signal }: { worktree: string; teardowns: string; signal: AbortSignal },
+): Promise<string[]> {
+  const { processes, agentsDir } = deps;
+  const { sessionId, cwd } = session;
+  const logFile = sessionLog(agentsDir, sessionId);
+  try {
+    const project = requireConsentedSetup(deps.where(), session.project);
+    if (project.teardown.length === 0 || cwd === null || !existsSync(cwd)) return [];
+    if (!leadsInto(worktree, cwd)) throw new SvcError('path_outside', `${cwd} leads out of the worktree`);
+    makePrivateFolder(agentsDir, join(agentsDir, sessionId));
+    const runId = randomUUID();
+    const env = buildSetupEnvironment(deps, session);
+    const failed = await runCommands(
+      processes,
+      {
+        what: 'teardown',
+        commands: project.teardown,
+        cwd,
+        env,
+        runId,
+        folder: join(teardowns, runId),
+        logFile,
+        // The contents are the agent's work.
+        confine: (argv) => deps.confine(session, { argv, cwd, env }),
+        isConfined: session.profile === 'strict',
+      },
+      {
+        mayContinue: () => !signal.aborted,
+        async waitForEnd(running) {
+          const exit = await settleWithin(deps.teardownMs ?? TEARDOWN_MS, running.exited, signal);
+          if (exit === null) await processes.stop({ ...running, runId }, { graceMs: deps.graceMs });
+          return exit;
+        },
+      },
+    );
+    return failed === null ? [] : [`teardown of ${sessionId}: ${failed}`];
+  } catch (thrown) {
+    const { code, message, hint } = asSvcError(thrown);
+    const what = code === 'consent_missing' ? 'was skipped' : 'failed';
+    if (existsSync(logFile)) appendLogNote(logFile, 'teardown', `${what}: ${message}`);
+    return [`teardown of ${sessionId} ${what}: ${message}${hint === undefined ? '' : ` (${hint})`}`];
+  }
+}
