@@ -1,6 +1,7 @@
 import { administer } from './administer.ts';
 import { SLACK_API } from './chats/api-addresses.ts';
-import { ORIGIN_KEY, openParts, type ServerOptions } from './open-parts.ts';
+import type { ServerOptions } from './create-parts.ts';
+import { ORIGIN_KEY, openParts } from './open-parts.ts';
 
 /**
  * Runs a command on the folder of a server that is not running. Its addresses are based on the last run; if there was

@@ -5,8 +5,9 @@ import { ADDONS, PLANS } from '../core/link-protocol/capabilities.ts';
 import { type Account, CHAT_KINDS, type PersonRow, ROLES } from './database/tables.ts';
 import type { ServerParts } from './http/context.ts';
 import { exportDatabase } from './keeping/export.ts';
+import type { NewPerson } from './people/add-people.ts';
 import { invitationUrl } from './people/invitations.ts';
-import type { NewPerson, PeopleStore } from './people/people.ts';
+import type { PeopleStore } from './people/people.ts';
 import { makeToken } from './secrets.ts';
 
 // Implements `svc server person add` and similar commands. They go through the running server's socket, which only

@@ -20,14 +20,7 @@ export interface DueLoops {
   close(): Promise<void>;
 }
 
-export function createDueLoops({
-  clock,
-  log,
-  what,
-  findNextDue,
-  listDue,
-  run,
-}: {
+export interface DueLoopsDeps {
   clock: Clock;
   log: Log;
   /** The name of the work for the log, such as `a delivery`. */
@@ -38,7 +31,9 @@ export function createDueLoops({
   listDue(now: number): Promise<readonly string[]>;
   /** Does the due work of one receiver, and returns until when it is postponed; null for not at all. */
   run(receiver: string, isClosing: () => boolean): Promise<number | null>;
-}): DueLoops {
+}
+
+export function createDueLoops({ clock, log, what, findNextDue, listDue, run }: DueLoopsDeps): DueLoops {
   const loops = new Map<string, Promise<void>>();
   const putOff = new Map<string, number>();
   const timer = createDueTimer({ clock, onDue: runDue });

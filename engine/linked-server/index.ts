@@ -7,7 +7,7 @@ export { askRunningServer } from './admin-socket.ts';
 export type { AdminVerb } from './administer.ts';
 export { administerClosed } from './administer-closed.ts';
 export { BOT_FIELDS } from './chats/bot-settings.ts';
+export type { ServerOptions } from './create-parts.ts';
 export { DEFAULT_ADDRESS, readServerSettings, type ServerFlags } from './http/settings.ts';
 export { importServer, rotateServerKey } from './keeping/closed.ts';
-export type { ServerOptions } from './open-parts.ts';
 export { type RunningServer, startServer } from './serve.ts';

@@ -8,11 +8,12 @@ import { listenOn } from '../core/http/listen.ts';
 import { createLimitedServer } from '../core/http/server.ts';
 import { findAdminSocket } from './admin-socket.ts';
 import { answerAdmin } from './answer-admin.ts';
+import type { ServerOptions } from './create-parts.ts';
 import { addSecurityHeaders, answerUnreadable } from './http/answer-headers.ts';
 import { makeServerApp } from './http/app.tsx';
 import type { ServerParts } from './http/context.ts';
 import type { ServerSettings } from './http/settings.ts';
-import { type OpenParts, ORIGIN_KEY, openParts, type ServerOptions } from './open-parts.ts';
+import { type OpenParts, ORIGIN_KEY, openParts } from './open-parts.ts';
 
 /** Time limit for requests in progress when a server is stopped, ms. */
 const CLOSING_MS = 10_000;

@@ -6,7 +6,7 @@ import type { ChangeEntry, ChangeLog } from '../change-log.ts';
 import type { ChatChannel, ChatKind, Tables } from '../database/tables.ts';
 import type { AccountPlans } from '../plans/plans.ts';
 import { makeServerId } from '../secrets.ts';
-import { KIND_NAMES } from './bots.ts';
+import { KIND_NAMES } from './kind-names.ts';
 import type { ChatPlace } from './service.ts';
 import { cleanText } from './spans.ts';
 

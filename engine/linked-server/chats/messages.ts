@@ -2,8 +2,8 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
 import { askOncePerAccount } from '../database/ask-once.ts';
 import type { ChatChannel, Tables } from '../database/tables.ts';
-import type { EventOrigin } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
+import type { EventOrigin } from '../deliveries/queue-deliveries.ts';
 import { readChannelEvents } from './channels.ts';
 import type { MessageDatabase, MessageFacts, MessageRows } from './message-rows.ts';
 
@@ -12,11 +12,8 @@ const DECISION_PATIENCE_MS = 30_000;
 
 export type ChatMessages = ReturnType<typeof createMessages>;
 
-/** Keeps track of messages to send, and messages that may have to change. */
-export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock: Clock; rows: MessageRows }) {
-  const { touch } = rows;
-
-  /** Lists channels that have a running bot and receive events. */
+/** Returns a function that lists an account's channels that have a running bot and receive events. */
+function createOpenChannelList(db: Kysely<Tables>, clock: Clock) {
   const openChannels = db
     .selectFrom('chat_channels')
     .selectAll()
@@ -26,10 +23,17 @@ export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock:
       exists(selectFrom('bots').select('bots.kind').whereRef('bots.kind', '=', 'chat_channels.kind')),
     )
     .compile();
-  const listOpenChannels = askOncePerAccount(
+  return askOncePerAccount(
     async (change, account) =>
       (await change.executeQuery<ChatChannel>({ ...openChannels, parameters: [account, clock.now()] })).rows,
   );
+}
+
+/** Keeps track of messages to send, and messages that may have to change. */
+export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock: Clock; rows: MessageRows }) {
+  const { touch } = rows;
+
+  const listOpenChannels = createOpenChannelList(db, clock);
 
   /** Lists decisions that a workspace has reported. */
   const isTold = (change: MessageDatabase, workspace: string) =>

@@ -7,45 +7,17 @@ import type { MessageRows } from './message-rows.ts';
 
 export type SentMessages = ReturnType<typeof createSentMessages>;
 
-/** Results of sending and updating messages. */
-export function createSentMessages({
-  db,
-  clock,
-  rows,
-}: {
+interface SentDeps {
   db: Kysely<Tables>;
   clock: Clock;
   rows: MessageRows;
-}) {
+}
+
+/** Results of sending and updating messages. */
+export function createSentMessages({ db, clock, rows }: SentDeps) {
   return {
     /** A message was posted twice, since the first answer was lost: the other one is updated as well. */
-    async adopt(row: ChatMessageRow, postedId: string): Promise<void> {
-      const copy = createHash('sha256').update(`${row.event_id} ${postedId}`).digest('hex');
-      const { channel_id, account_id, workspace_id, decision_id, event, facts, is_open, ended } = row;
-      const known = await db
-        .selectFrom('chat_messages')
-        .select('id')
-        .where('channel_id', '=', channel_id)
-        .where('posted_id', '=', postedId)
-        .executeTakeFirst();
-      if (known !== undefined) return;
-      await rows.insert(db, [
-        rows.make({
-          channel_id,
-          account_id,
-          workspace_id,
-          decision_id,
-          event,
-          facts,
-          is_open,
-          ended,
-          event_id: copy,
-          state: 'sent',
-          posted_id: postedId,
-          sent_at: row.sent_at ?? clock.now(),
-        }),
-      ]);
-    },
+    adopt: (row: ChatMessageRow, postedId: string) => adoptPosted({ db, clock, rows }, row, postedId),
 
     /** Records the shown contents. Later changes are checked again. */
     async settle(
@@ -119,4 +91,36 @@ export function createSentMessages({
         .execute();
     },
   };
+}
+
+async function adoptPosted(
+  { db, clock, rows }: SentDeps,
+  row: ChatMessageRow,
+  postedId: string,
+): Promise<void> {
+  const copy = createHash('sha256').update(`${row.event_id} ${postedId}`).digest('hex');
+  const { channel_id, account_id, workspace_id, decision_id, event, facts, is_open, ended } = row;
+  const known = await db
+    .selectFrom('chat_messages')
+    .select('id')
+    .where('channel_id', '=', channel_id)
+    .where('posted_id', '=', postedId)
+    .executeTakeFirst();
+  if (known !== undefined) return;
+  await rows.insert(db, [
+    rows.make({
+      channel_id,
+      account_id,
+      workspace_id,
+      decision_id,
+      event,
+      facts,
+      is_open,
+      ended,
+      event_id: copy,
+      state: 'sent',
+      posted_id: postedId,
+      sent_at: row.sent_at ?? clock.now(),
+    }),
+  ]);
 }

@@ -5,10 +5,11 @@ import type { PendingDecisions } from '../links/pending.ts';
 import type { LinkPolls } from '../links/polls.ts';
 import type { WorkspaceLinks } from '../links/workspaces.ts';
 import type { AccountPlans } from '../plans/plans.ts';
-import { KIND_NAMES } from './bots.ts';
 import { type ChatChannels, readChannelEvents } from './channels.ts';
-import { type ChatConnections, type ClaimResult, findCode } from './connections.ts';
+import { type ClaimResult, findCode } from './connection-codes.ts';
+import type { ChatConnections } from './connections.ts';
 import { clockTime, nameDecision } from './describe.ts';
+import { KIND_NAMES } from './kind-names.ts';
 import { notConnected } from './presses.ts';
 import type { ChatText } from './service.ts';
 import { cleanText } from './spans.ts';
@@ -25,6 +26,18 @@ const HELP = [
   'help: this',
 ].join('\n');
 
+export interface WordsDeps {
+  clock: Clock;
+  plans: Pick<AccountPlans, 'entitlementsOf'>;
+  connections: Pick<ChatConnections, 'findPerson' | 'claim'>;
+  strangers: StrangerAnswers;
+  channels: Pick<ChatChannels, 'findAt' | 'mute'>;
+  pending: Pick<PendingDecisions, 'list'>;
+  workspaces: Pick<WorkspaceLinks, 'list'>;
+  polls: Pick<LinkPolls, 'isConnected'>;
+  origin: string;
+}
+
 /** Answers people's messages to a bot. */
 export function createWords({
   clock,
@@ -36,17 +49,7 @@ export function createWords({
   workspaces,
   polls,
   origin,
-}: {
-  clock: Clock;
-  plans: Pick<AccountPlans, 'entitlementsOf'>;
-  connections: Pick<ChatConnections, 'findPerson' | 'claim'>;
-  strangers: StrangerAnswers;
-  channels: Pick<ChatChannels, 'findAt' | 'mute'>;
-  pending: Pick<PendingDecisions, 'list'>;
-  workspaces: Pick<WorkspaceLinks, 'list'>;
-  polls: Pick<LinkPolls, 'isConnected'>;
-  origin: string;
-}): { answer(kind: ChatKind, words: ChatText): Promise<string | null> } {
+}: WordsDeps): { answer(kind: ChatKind, words: ChatText): Promise<string | null> } {
   async function sayWaiting(account: string): Promise<string> {
     const { decisions, more } = await pending.list(account);
     const shown = decisions.slice(0, SHOWN);

@@ -1,47 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
 import type { Log } from '../../core/base/log.ts';
 import { GIVE_UP_MS, idleMs, nextTryMs } from '../../notify/sending/index.ts';
-
-import { askOncePerAccount } from '../database/ask-once.ts';
 import type { Tables, TargetDeliveryRow, TargetRow } from '../database/tables.ts';
 import { createDueLoops } from '../due-loops.ts';
 import type { AccountPlans } from '../plans/plans.ts';
+import { capabilityOf } from './add-target.ts';
 import type { AddressGuard } from './address-guard.ts';
-import { readWorkspaces } from './chosen-workspaces.ts';
-import type { LinkedEvent } from './linked-event.ts';
 import { createOutbox, type TargetOutbox, type TargetResult } from './outbox.ts';
+import { createDeliveryQueue, type QueueDeliveries } from './queue-deliveries.ts';
 import { buildSample } from './samples.ts';
 import { type SendAttempt, sendEvent } from './send.ts';
-import { capabilityOf, readEvents, type TargetStore } from './targets.ts';
+import type { TargetStore } from './targets.ts';
 
 // Events of linked workspaces on their way to the targets of their account. A delivery is written in the transaction
 // of its event; each target has a separate loop.
 
-/** Minimum interval per target: at most ten a second. */
-const SPACING_MS = 100;
 /** Interval for checking a locked target. */
 const LOCKED_MS = 3600_000;
-/** The maximum number of values in a statement. */
-const ROWS_AT_ONCE = 500;
-
-export interface EventOrigin {
-  workspaceId: string;
-  workspaceName: string;
-  accountId: string;
-}
-
 export interface TargetDeliveries {
-  /**
-   * Writes the deliveries for these events, in the caller's transaction. Skips events that a target already has.
-   * Returns their number: call `wake` after the commit if there are any.
-   */
-  queueDeliveries(
-    change: Transaction<Tables>,
-    origin: EventOrigin,
-    events: readonly LinkedEvent[],
-  ): Promise<number>;
+  queueDeliveries: QueueDeliveries;
   /** Starts sending what is due. */
   start(): void;
   /** Called when something may have become due. */
@@ -76,11 +55,10 @@ export async function createDeliveries({
 }): Promise<TargetDeliveries> {
   const outbox = createOutbox(db);
   const closing = new AbortController();
-  /** When each target was last sent to, by the process's own clock. */
-  const sentAt = new Map<string, number>();
   /** When each target was last tried, or had its idle time subtracted, by the clock. */
   const triedAt = new Map<string, number>();
-  let lastId = await outbox.newestId();
+  const takeTurn = createPacing(closing.signal);
+  const queueDeliveries = createDeliveryQueue({ db, clock, newestId: await outbox.newestId() });
   const loops = createDueLoops({
     clock,
     log,
@@ -89,71 +67,6 @@ export async function createDeliveries({
     listDue: outbox.listDueTargets,
     run: sendDue,
   });
-
-  const openTargets = db
-    .selectFrom('targets')
-    .selectAll()
-    .where('is_on', '=', 1)
-    .where('account_id', '=', '')
-    .compile();
-  const listOpenTargets = askOncePerAccount(
-    async (change, account) =>
-      (await change.executeQuery<TargetRow>({ ...openTargets, parameters: [1, account] })).rows,
-  );
-
-  const queueDeliveries: TargetDeliveries['queueDeliveries'] = async (change, origin, events) => {
-    if (events.length === 0) return 0;
-    const { accountId, workspaceId, workspaceName } = origin;
-    const targets = await listOpenTargets(change, accountId);
-    if (targets.length === 0) return 0;
-    const now = clock.now();
-    const rows = events.flatMap((event) =>
-      targets
-        .filter((target) => {
-          const chosen = readWorkspaces(target);
-          return (
-            readEvents(target).includes(event.event) && (chosen === null || chosen.includes(workspaceId))
-          );
-        })
-        .map(({ id }): TargetDeliveryRow => {
-          lastId += 1;
-          return {
-            id: lastId,
-            target_id: id,
-            account_id: accountId,
-            workspace_id: workspaceId,
-            workspace: workspaceName,
-            event: event.event,
-            message_id: event.id,
-            body: JSON.stringify(event),
-            state: 'waiting',
-            tries: 0,
-            created_at: now,
-            first_at: now,
-            next_at: now,
-            tried_at: null,
-            last_status: null,
-            last_ms: null,
-            last_error: null,
-          };
-        }),
-    );
-    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
-      await change
-        .insertInto('deliveries')
-        .values(rows.slice(at, at + ROWS_AT_ONCE))
-        .onConflict((same) => same.columns(['target_id', 'message_id']).doNothing())
-        .execute();
-    return rows.length;
-  };
-
-  /** Waits until a target may be sent to again. */
-  async function takeTurn(target: string): Promise<void> {
-    const now = performance.now();
-    const at = Math.max(now, (sentAt.get(target) ?? 0) + SPACING_MS);
-    sentAt.set(target, at);
-    if (at > now) await delay(at - now, undefined, { signal: closing.signal });
-  }
 
   /** Sends the due deliveries of one target sequentially. */
   async function sendDue(id: string): Promise<number | null> {
@@ -246,4 +159,19 @@ function settleAttempt(
   return now >= end
     ? { ...base, state: 'dead', target }
     : { ...later, nextAt: Math.min(end, now + pause), target };
+}
+
+/** Minimum interval per target: at most ten a second. */
+const SPACING_MS = 100;
+
+/** Returns a function that waits until a target may be sent to again. */
+function createPacing(signal: AbortSignal): (target: string) => Promise<void> {
+  /** When each target was last sent to, by the process's own clock. */
+  const sentAt = new Map<string, number>();
+  return async (target) => {
+    const now = performance.now();
+    const at = Math.max(now, (sentAt.get(target) ?? 0) + SPACING_MS);
+    sentAt.set(target, at);
+    if (at > now) await delay(at - now, undefined, { signal: signal });
+  };
 }

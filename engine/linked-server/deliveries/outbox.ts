@@ -8,6 +8,7 @@ import type {
   TargetDeliveryState,
   TargetRow,
 } from '../database/tables.ts';
+import { createDueDeliveries } from './due-deliveries.ts';
 
 // The rows of deliveries, and the choice of the next one.
 
@@ -34,69 +35,14 @@ const NEWEST_FIRST: ListOrder = { columns: { 'deliveries.id': 'integer' }, direc
 export type TargetOutbox = ReturnType<typeof createOutbox>;
 
 export function createOutbox(db: Kysely<Tables>) {
-  /** Lists active targets: enabled, and not paused. */
-  const open = db.selectFrom('targets').where('is_on', '=', 1).where('paused_at', 'is', null);
-
   return {
+    ...createDueDeliveries(db),
     async newestId(): Promise<number> {
       const { newest } = await db
         .selectFrom('deliveries')
         .select(({ fn }) => fn.max('id').as('newest'))
         .executeTakeFirstOrThrow();
       return Number(newest ?? 0);
-    },
-
-    /** Lists ids of targets with due deliveries. */
-    async listDueTargets(now: number): Promise<string[]> {
-      const rows = await open
-        .select('targets.id')
-        .where(({ exists, selectFrom }) =>
-          exists(
-            selectFrom('deliveries')
-              .select('deliveries.id')
-              .whereRef('deliveries.target_id', '=', 'targets.id')
-              .where('deliveries.state', '=', 'waiting')
-              .where('deliveries.next_at', '<=', now),
-          ),
-        )
-        .execute();
-      return rows.map(({ id }) => id);
-    },
-
-    /** Returns when something is due next after `now`; null for nothing. */
-    async findNextDue(now: number): Promise<number | null> {
-      const rows = await open
-        .select(({ selectFrom }) =>
-          selectFrom('deliveries')
-            .select(({ fn }) => fn.min('deliveries.next_at').as('at'))
-            .whereRef('deliveries.target_id', '=', 'targets.id')
-            .where('deliveries.state', '=', 'waiting')
-            .where('deliveries.next_at', '>', now)
-            .as('at'),
-        )
-        .execute();
-      const times = rows.flatMap(({ at }) => (at === null ? [] : [Number(at)]));
-      return times.length === 0 ? null : Math.min(...times);
-    },
-
-    /** Finds the next sendable delivery of a target. */
-    async findDue(
-      target: string,
-      now: number,
-    ): Promise<{ target: TargetRow; delivery: TargetDeliveryRow } | null> {
-      const found = await open.selectAll().where('id', '=', target).executeTakeFirst();
-      if (found === undefined) return null;
-      const delivery = await db
-        .selectFrom('deliveries')
-        .selectAll()
-        .where('target_id', '=', target)
-        .where('state', '=', 'waiting')
-        .where('next_at', '<=', now)
-        .orderBy('next_at')
-        .orderBy('id')
-        .limit(1)
-        .executeTakeFirst();
-      return delivery === undefined ? null : { target: found, delivery };
     },
 
     /** Extends a target's deadlines by the time in which nothing was tried. */

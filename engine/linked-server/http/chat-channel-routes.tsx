@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
-import { KIND_NAMES } from '../chats/bots.ts';
+import { KIND_NAMES } from '../chats/kind-names.ts';
 import type { ChatChannel, ChatKind } from '../database/tables.ts';
 import { ChannelPage } from '../pages/chats.tsx';
 import { ConfirmPage } from '../pages/front.tsx';

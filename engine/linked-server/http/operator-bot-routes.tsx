@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
 import { BOT_FIELDS } from '../chats/bot-settings.ts';
-import { KIND_NAMES } from '../chats/bots.ts';
+import { KIND_NAMES } from '../chats/kind-names.ts';
 import { CHAT_KINDS, type ChatKind } from '../database/tables.ts';
 import { BotPage } from '../pages/bots.tsx';
 import { ConfirmPage } from '../pages/front.tsx';

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { COMMAND_LIFE_MS } from '../../core/link-protocol/messages.ts';
-import { CODE_MS } from '../chats/connections.ts';
+import { CODE_MS } from '../chats/connection-codes.ts';
 import type { Tables } from '../database/tables.ts';
-import { OVERLAP_MS } from '../deliveries/targets.ts';
+import { OVERLAP_MS } from '../deliveries/target-secrets.ts';
 import { EXPIRES_S } from '../login/device-requests.ts';
 import { INVITATION_MS } from '../people/invitations.ts';
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { deriveRootKey } from '../../core/link-protocol/root-key.ts';
-import { placeOfBot } from '../chats/bots.ts';
+import { placeOfBot } from '../chats/bot-store.ts';
 import type { Tables } from '../database/tables.ts';
 import { createSealer } from '../sealing.ts';
 import { checkValueOf, ROOT_CHECK_KEY, SEALING } from '../secrets.ts';

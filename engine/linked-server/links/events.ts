@@ -6,9 +6,10 @@ import type { DeferredSync } from '../database/deferred-sync.ts';
 import { createGroupWrites } from '../database/group-writes.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { LinkedWorkspace, Tables, WorkspaceEventRow } from '../database/tables.ts';
-import type { EventOrigin, TargetDeliveries } from '../deliveries/index.ts';
+import type { TargetDeliveries } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
-import type { WorkspaceReporter } from './workspaces.ts';
+import type { EventOrigin } from '../deliveries/queue-deliveries.ts';
+import type { WorkspaceReporter } from './workspace-tokens.ts';
 
 /** How long events are kept: longer than a workspace repeats one. */
 const KEPT_MS = 30 * 86_400_000;

@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import { BOT_FIELDS } from '../chats/bot-settings.ts';
-import { KIND_NAMES, type ListedBot } from '../chats/bots.ts';
+import type { ListedBot } from '../chats/bots.ts';
+import { KIND_NAMES } from '../chats/kind-names.ts';
 import type { ChatStatus } from '../chats/service.ts';
 import { CHAT_KINDS, type ChatKind } from '../database/tables.ts';
 import type { SignedIn } from '../people/people.ts';

@@ -1,9 +1,10 @@
 /** @jsxImportSource hono/jsx */
 import type { AccountEntitlements } from '../../core/link-protocol/capabilities.ts';
 import { EVENTS } from '../../notify/sending/index.ts';
-import { KIND_NAMES, type ListedBot } from '../chats/bots.ts';
+import type { ListedBot } from '../chats/bots.ts';
 import { readChannelEvents } from '../chats/channels.ts';
-import type { ConnectionClaim } from '../chats/connections.ts';
+import type { ConnectionClaim } from '../chats/connection-codes.ts';
+import { KIND_NAMES } from '../chats/kind-names.ts';
 import type { ChatChannel, ChatCodePurpose, ChatKind, ChatUserRow } from '../database/tables.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Choices, Notice, Page, TableHead, Time } from './layout.tsx';

@@ -10,7 +10,8 @@ import {
   QUOTA_NAMES,
 } from '../../core/link-protocol/capabilities.ts';
 import { TARGET_KINDS, type TargetKind, type TargetRow } from '../database/tables.ts';
-import { capabilityOf, readEvents } from '../deliveries/targets.ts';
+import { capabilityOf } from '../deliveries/add-target.ts';
+import { readEvents } from '../deliveries/targets.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Notice, Page, TableHead, Time } from './layout.tsx';
 

@@ -5,7 +5,9 @@ import type { TargetKind, TargetRow } from '../database/tables.ts';
 import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import { DECISION_CODES } from '../deliveries/decision-code.ts';
 import { buildSample } from '../deliveries/samples.ts';
-import { isOverlapping, readEvents, type TargetWish } from '../deliveries/targets.ts';
+import { isOverlapping } from '../deliveries/target-secrets.ts';
+import type { TargetWish } from '../deliveries/target-wish.ts';
+import { readEvents } from '../deliveries/targets.ts';
 import { VERIFICATION_CODES, type VerificationCode } from '../deliveries/verification-code.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Choices, Field, Notice, Page, Time } from './layout.tsx';
@@ -110,10 +112,9 @@ export function TargetPage({
   /** Shown only once. */
   secret?: string | null;
 }) {
-  const { id, name, kind, is_on, paused_at, old_until, shown_url, created_at } = target;
+  const { id, name, kind, is_on, paused_at, shown_url } = target;
   const isAdmin = signedIn.person.role === 'admin';
   const isInOverlap = isOverlapping(target, now);
-  const { word, why } = describeTarget(target, entitlements);
   const place = `/app/settings/targets/${id}`;
   return (
     <Page title={name} path="/app/settings" signedIn={signedIn}>
@@ -132,39 +133,13 @@ export function TargetPage({
           production address of the Webhook node.
         </p>
       ) : null}
-      <dl class="facts">
-        <dt>State</dt>
-        <dd>{`${word}: ${why}`}</dd>
-        <dt>Kind</dt>
-        <dd>{KIND_NAMES[kind]}</dd>
-        <dt>Address</dt>
-        <dd>{shown_url}</dd>
-        <dt>Workspaces</dt>
-        <dd>
-          {describeChosen(target, workspaces.named)}{' '}
-          {isAdmin && workspaces.offered === null ? <a href={`${place}/workspaces`}>Choose them</a> : null}
-        </dd>
-        <dt>Added</dt>
-        <dd>
-          <Time at={created_at} />
-        </dd>
-        {paused_at === null ? null : (
-          <>
-            <dt>Paused since</dt>
-            <dd>
-              <Time at={paused_at} />
-            </dd>
-          </>
-        )}
-        {isInOverlap ? (
-          <>
-            <dt>The previous secret signs until</dt>
-            <dd>
-              <Time at={old_until} />
-            </dd>
-          </>
-        ) : null}
-      </dl>
+      <TargetFacts
+        target={target}
+        entitlements={entitlements}
+        workspaces={workspaces}
+        isAdmin={isAdmin}
+        now={now}
+      />
       <p>
         <a href={`/app/deliveries?target=${id}`}>Deliveries</a>
       </p>
@@ -209,6 +184,61 @@ export function TargetPage({
         </details>
       ))}
     </Page>
+  );
+}
+
+/** The state of a target, and where it is. */
+function TargetFacts({
+  target,
+  entitlements,
+  workspaces,
+  isAdmin,
+  now,
+}: {
+  target: TargetRow;
+  entitlements: AccountEntitlements;
+  workspaces: OfferedWorkspaces;
+  isAdmin: boolean;
+  now: number;
+}) {
+  const { id, kind, paused_at, old_until, shown_url, created_at } = target;
+  const { word, why } = describeTarget(target, entitlements);
+  return (
+    <dl class="facts">
+      <dt>State</dt>
+      <dd>{`${word}: ${why}`}</dd>
+      <dt>Kind</dt>
+      <dd>{KIND_NAMES[kind]}</dd>
+      <dt>Address</dt>
+      <dd>{shown_url}</dd>
+      <dt>Workspaces</dt>
+      <dd>
+        {describeChosen(target, workspaces.named)}{' '}
+        {isAdmin && workspaces.offered === null ? (
+          <a href={`/app/settings/targets/${id}/workspaces`}>Choose them</a>
+        ) : null}
+      </dd>
+      <dt>Added</dt>
+      <dd>
+        <Time at={created_at} />
+      </dd>
+      {paused_at === null ? null : (
+        <>
+          <dt>Paused since</dt>
+          <dd>
+            <Time at={paused_at} />
+          </dd>
+        </>
+      )}
+      {isOverlapping(target, now) ? (
+        <>
+          <dt>The previous secret signs until</dt>
+          <dd>
+            <Time at={old_until} />
+          </dd>
+        </>
+      ) : null}
+    </dl>
   );
 }
 

@@ -68,6 +68,53 @@ function readValue(key: string, value: string): string {
   });
 }
 
+async function readPlans(from: Kysely<Tables>): Promise<Record<PlanName, AccountPlan>> {
+  const rows = await from.selectFrom('plan_values').selectAll().execute();
+  const readPlan = (name: PlanName): AccountPlan => {
+    const set = new Map(rows.filter(({ plan }) => plan === name).map(({ key, value }) => [key, value]));
+    const { quotas, capabilities } = DEFAULTS[name];
+    const numberOf = (quota: QuotaName): number | null => {
+      const value = set.get(quota);
+      if (value === undefined) return quotas[quota];
+      return value === 'none' ? null : Number(value);
+    };
+    const has = (capability: AccountCapability): boolean =>
+      findAddon(capability) === null &&
+      (set.get(capability) ?? (capabilities.includes(capability) ? 'on' : 'off')) === 'on';
+    return {
+      name,
+      quotas: {
+        projects: numberOf('projects'),
+        workspaces: numberOf('workspaces'),
+        people: numberOf('people'),
+      },
+      capabilities: ACCOUNT_CAPABILITY_NAMES.filter(has),
+    };
+  };
+  return { free: readPlan('free'), professional: readPlan('professional'), team: readPlan('team') };
+}
+
+async function readEntitlements(from: Kysely<Tables>, account: string) {
+  const { plan } = await from
+    .selectFrom('accounts')
+    .select('plan')
+    .where('id', '=', account)
+    .executeTakeFirstOrThrow();
+  const rows = await from.selectFrom('addons').select('addon').where('account_id', '=', account).execute();
+  const addons = ADDONS.filter((addon) => rows.some((row) => row.addon === addon));
+  const plans = await readPlans(from);
+  const own = plans[plan as PlanName] ?? plans.free;
+  return {
+    plan: own.name,
+    quotas: own.quotas,
+    addons,
+    capabilities: ACCOUNT_CAPABILITY_NAMES.filter((name) => {
+      const addon = findAddon(name);
+      return addon === null ? own.capabilities.includes(name) : addons.includes(addon);
+    }),
+  };
+}
+
 export function createPlans({
   db,
   changes,
@@ -78,57 +125,11 @@ export function createPlans({
   /** Called after these accounts' permissions changed: their leases are outdated. */
   onChanged(accounts: readonly string[]): Promise<void>;
 }): AccountPlans {
-  async function readPlans(from: Kysely<Tables> = db): Promise<Record<PlanName, AccountPlan>> {
-    const rows = await from.selectFrom('plan_values').selectAll().execute();
-    const readPlan = (name: PlanName): AccountPlan => {
-      const set = new Map(rows.filter(({ plan }) => plan === name).map(({ key, value }) => [key, value]));
-      const { quotas, capabilities } = DEFAULTS[name];
-      const numberOf = (quota: QuotaName): number | null => {
-        const value = set.get(quota);
-        if (value === undefined) return quotas[quota];
-        return value === 'none' ? null : Number(value);
-      };
-      const has = (capability: AccountCapability): boolean =>
-        findAddon(capability) === null &&
-        (set.get(capability) ?? (capabilities.includes(capability) ? 'on' : 'off')) === 'on';
-      return {
-        name,
-        quotas: {
-          projects: numberOf('projects'),
-          workspaces: numberOf('workspaces'),
-          people: numberOf('people'),
-        },
-        capabilities: ACCOUNT_CAPABILITY_NAMES.filter(has),
-      };
-    };
-    return { free: readPlan('free'), professional: readPlan('professional'), team: readPlan('team') };
-  }
-
-  const readEntitlements = async (from: Kysely<Tables>, account: string) => {
-    const { plan } = await from
-      .selectFrom('accounts')
-      .select('plan')
-      .where('id', '=', account)
-      .executeTakeFirstOrThrow();
-    const rows = await from.selectFrom('addons').select('addon').where('account_id', '=', account).execute();
-    const addons = ADDONS.filter((addon) => rows.some((row) => row.addon === addon));
-    const plans = await readPlans(from);
-    const own = plans[plan as PlanName] ?? plans.free;
-    return {
-      plan: own.name,
-      quotas: own.quotas,
-      addons,
-      capabilities: ACCOUNT_CAPABILITY_NAMES.filter((name) => {
-        const addon = findAddon(name);
-        return addon === null ? own.capabilities.includes(name) : addons.includes(addon);
-      }),
-    };
-  };
   const entitlementsOf: AccountPlans['entitlementsOf'] = (account) => readEntitlements(db, account);
 
   return {
     async list() {
-      const plans = await readPlans();
+      const plans = await readPlans(db);
       return PLANS.map((name) => plans[name]);
     },
     async set(plan, key, given, actor) {
@@ -143,7 +144,7 @@ export function createPlans({
       );
       const accounts = await db.selectFrom('accounts').select('id').where('plan', '=', plan).execute();
       await onChanged(accounts.map(({ id }) => id));
-      return (await readPlans())[plan];
+      return (await readPlans(db))[plan];
     },
     entitlementsOf,
     async assign(account, plan, actor) {

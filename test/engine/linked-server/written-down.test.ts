@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
-import { findCode } from '../../../engine/linked-server/chats/connections.ts';
+import { findCode } from '../../../engine/linked-server/chats/connection-codes.ts';
 import { TABLE_ORDER } from '../../../engine/linked-server/keeping/export.ts';
 import type { CommandRequest } from '../../../engine/linked-server/links/commands.ts';
 import { SLACK_APP } from '../../../fixtures/slack/slack.ts';

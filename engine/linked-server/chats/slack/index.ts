@@ -1,14 +1,13 @@
-import { z } from 'zod';
 import type { Clock } from '../../../core/base/clock.ts';
 import type { Log } from '../../../core/base/log.ts';
 import { settleWithin } from '../../../core/base/settle-within.ts';
 import type { ProxySettings } from '../../../core/http/proxies.ts';
 import { type ChatHandlers, type ChatMemory, ChatSendError, type ChatService } from '../service.ts';
-import { formatAnswer, formatMessage, type SlackText } from './format-message.ts';
+import { createSlackCalls } from './calls.ts';
+import { formatMessage } from './format-message.ts';
 import { createIdentityCheck } from './identity.ts';
 import { createIncomingPayloads } from './incoming.ts';
 import { type SlackPace, USUAL_PACE } from './pace.ts';
-import { BotRefusedError } from './problems.ts';
 import { createSignedRequests } from './signed-requests.ts';
 import { createSocketMode } from './socket-mode.ts';
 import { createStatus } from './status.ts';
@@ -16,8 +15,6 @@ import { createWebApi } from './web-api.ts';
 
 /** The path behind `/chats/slack/` for events and buttons. */
 const REQUEST_PATH = 'events';
-/** A name is looked up before an action is recorded, and Slack waits. */
-const NAME_PATIENCE_MS = 1500;
 /** Time limit for requests in progress when it is closed, ms. */
 const CLOSING_MS = 5000;
 
@@ -46,21 +43,10 @@ export interface SlackDeps {
   pace?: Partial<SlackPace>;
 }
 
-const posted = z.looseObject({ ts: z.string() });
-const named = z.looseObject({
-  user: z.looseObject({
-    name: z.string().nullish(),
-    profile: z.looseObject({ display_name: z.string().nullish() }).nullish(),
-  }),
-});
-
-/** Only new messages have links that could be unfurled; `mrkdwn` concerns the fallback text. */
-const NO_UNFURLING = { unfurl_links: false, unfurl_media: false, mrkdwn: false };
-
 /** A bot in a Slack workspace: sends by the Web API, receives by Socket Mode or by signed requests. */
 export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatService {
   const { botToken, appToken, signingSecret } = settings;
-  const { handlers, memory, clock, log } = deps;
+  const { handlers, clock, log } = deps;
   const pace = { ...USUAL_PACE, ...deps.pace };
   const api = createWebApi(deps.api, deps.proxies);
   const ending = new AbortController();
@@ -77,32 +63,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
     onProblem: status.setTokenProblem,
   });
 
-  async function sendText(method: string, to: Record<string, string>, text: SlackText): Promise<string> {
-    const unfurling = method === 'chat.postMessage' ? NO_UNFURLING : {};
-    const given = { ...to, ...text, ...unfurling };
-    try {
-      const { ts } = await api.call(method, { token: botToken, arguments: given, answer: posted });
-      status.setTokenProblem(null);
-      return ts;
-    } catch (error) {
-      if (error instanceof BotRefusedError) {
-        status.setTokenProblem(error.message);
-        if (!error.isTokenTaken) void identity.check();
-      }
-      throw error;
-    }
-  }
-
-  async function findName(user: string): Promise<string> {
-    try {
-      const call = { token: botToken, arguments: { user }, answer: named, patienceMs: NAME_PATIENCE_MS };
-      const found = await api.call('users.info', call);
-      return found.user.profile?.display_name || found.user.name || user;
-    } catch {
-      return user;
-    }
-  }
-
+  const { sendText, findName, answerUser } = createSlackCalls({ api, botToken, status, identity });
   const incoming = createIncomingPayloads({
     handlers,
     log,
@@ -111,34 +72,22 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
       return who === null || appId === null ? null : { ...who, appId };
     },
     findName,
-    async answer({ channel, user, isMessage }, text) {
-      const formatted = formatAnswer(text);
-      if (isMessage) return void (await sendText('chat.postMessage', { channel }, formatted));
-      const given = { channel, user, ...formatted };
-      await api.call('chat.postEphemeral', { token: botToken, arguments: given, answer: z.unknown() });
-    },
+    answer: answerUser,
   });
 
   const sockets =
     appToken === null
       ? null
       : createSocketMode({
+          ...deps,
           api,
           appToken,
           incoming,
           pace,
-          clock,
-          log,
-          proxies: deps.proxies,
           mayBePlain: new URL(deps.api).protocol === 'http:',
           onGreeted(greeter) {
             appId = greeter ?? settings.appId;
-            if (appId === null) throw new ChatSendError('refused', 'the id of the Slack app is not known');
-            if (settings.appId !== null && appId !== settings.appId)
-              throw new ChatSendError(
-                'refused',
-                'the app token belongs to a different Slack app than the configured one',
-              );
+            checkAppId(settings.appId, appId);
             status.setReceiving(null);
           },
           onFailing: ({ message }) => status.setReceiving(message),
@@ -148,25 +97,18 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
     sockets !== null || signingSecret === null
       ? null
       : createSignedRequests({
+          ...deps,
           signingSecret,
           incoming,
           isReady: () => identity.current() !== null && appId !== null,
-          memory,
           acknowledgeMs: pace.acknowledgeMs,
-          clock,
-          log,
         });
 
   async function openSlack(): Promise<void> {
     await identity.check();
     if (ending.signal.aborted) return;
     if (sockets !== null) sockets.start();
-    else if (requests === null)
-      status.setReceiving('it has neither an app token nor a signing secret, so buttons do nothing');
-    else
-      status.setReceiving(
-        appId === null ? 'the id of the Slack app is not set, so buttons do nothing' : null,
-      );
+    else status.setReceiving(describeMissing(requests !== null, appId));
   }
 
   async function closeSlack(): Promise<void> {
@@ -198,4 +140,20 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
     // Slack keeps connections while they are open, and the request URL is set on its own pages.
     remove: closeSlack,
   };
+}
+
+/** Throws `ChatSendError` if the id of the bot's app is not known, or is not the configured one. */
+function checkAppId(configured: string | null, appId: string | null): void {
+  if (appId === null) throw new ChatSendError('refused', 'the id of the Slack app is not known');
+  if (configured !== null && appId !== configured)
+    throw new ChatSendError(
+      'refused',
+      'the app token belongs to a different Slack app than the configured one',
+    );
+}
+
+/** Returns why a bot without an app token receives nothing; null if it does. */
+function describeMissing(hasSigningSecret: boolean, appId: string | null): string | null {
+  if (!hasSigningSecret) return 'it has neither an app token nor a signing secret, so buttons do nothing';
+  return appId === null ? 'the id of the Slack app is not set, so buttons do nothing' : null;
 }

@@ -18,18 +18,7 @@ export interface SocketMode {
   close(): Promise<void>;
 }
 
-export function createSocketMode({
-  api,
-  appToken,
-  incoming,
-  pace,
-  clock,
-  log,
-  proxies,
-  mayBePlain,
-  onGreeted,
-  onFailing,
-}: {
+export interface SocketModeDeps {
   api: WebApi;
   appToken: string;
   incoming: IncomingPayloads;
@@ -42,24 +31,13 @@ export function createSocketMode({
   /** Called when a connection is open. Throws `ChatSendError` if it belongs to another app. */
   onGreeted(appId: string | null): void;
   onFailing(error: ChatSendError): void;
-}): SocketMode {
+}
+
+export function createSocketMode(deps: SocketModeDeps): SocketMode {
+  const { api, appToken, pace, clock, proxies, mayBePlain, onGreeted, onFailing } = deps;
   const ending = new AbortController();
   const open = new Set<SlackSocket>();
   let running: Promise<void> = Promise.resolve();
-
-  async function takeEnvelope({ payload, acknowledge }: SlackEnvelope): Promise<void> {
-    const late = setTimeout(acknowledge, pace.acknowledgeMs);
-    try {
-      const taken = await incoming.take(payload);
-      if (taken !== 'taken') log.warn({ chat: 'slack', taken }, 'an envelope was ignored');
-      clearTimeout(late);
-      acknowledge();
-    } catch (error) {
-      // Not acknowledged: Slack notifies the person, or repeats it.
-      clearTimeout(late);
-      log.error({ chat: 'slack', error: (error as Error).message }, 'an envelope was not recorded');
-    }
-  }
 
   async function openSocket(): Promise<SlackSocket> {
     const { url } = await api.call('apps.connections.open', { token: appToken, answer: opened });
@@ -67,7 +45,7 @@ export function createSocketMode({
     if (address?.protocol !== 'wss:' && !(mayBePlain && address?.protocol === 'ws:'))
       throw new ChatSendError('later', 'Slack gave no address to connect to');
     const socket = await openSlackSocket(address, {
-      onEnvelope: (envelope) => void takeEnvelope(envelope),
+      onEnvelope: (envelope) => void takeEnvelope(deps, envelope),
       proxies,
       signal: ending.signal,
       helloMs: pace.helloMs,
@@ -139,4 +117,21 @@ export function createSocketMode({
       await running;
     },
   };
+}
+
+async function takeEnvelope(
+  { incoming, pace, log }: Pick<SocketModeDeps, 'incoming' | 'pace' | 'log'>,
+  { payload, acknowledge }: SlackEnvelope,
+): Promise<void> {
+  const late = setTimeout(acknowledge, pace.acknowledgeMs);
+  try {
+    const taken = await incoming.take(payload);
+    if (taken !== 'taken') log.warn({ chat: 'slack', taken }, 'an envelope was ignored');
+    clearTimeout(late);
+    acknowledge();
+  } catch (error) {
+    // Not acknowledged: Slack notifies the person, or repeats it.
+    clearTimeout(late);
+    log.error({ chat: 'slack', error: (error as Error).message }, 'an envelope was not recorded');
+  }
 }

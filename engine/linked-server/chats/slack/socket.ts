@@ -64,27 +64,23 @@ const readEnd = (reason: string | null | undefined): SocketEnd => {
   return reason === 'too_many_websockets' ? 'too_many' : 'refresh';
 };
 
+export interface SocketWishes {
+  onEnvelope(envelope: SlackEnvelope): void;
+  proxies: ProxySettings;
+  signal: AbortSignal;
+  /** Time limit for the greeting. */
+  helloMs: number;
+  /** Interval for checking for a sign of life. */
+  pingMs: number;
+}
+
 /**
  * Opens a connection and resolves after Slack's greeting. Throws `ChatSendError`.
  * @param url contains a secret
  */
 export async function openSlackSocket(
   url: URL,
-  {
-    onEnvelope,
-    proxies,
-    signal,
-    helloMs,
-    pingMs,
-  }: {
-    onEnvelope(envelope: SlackEnvelope): void;
-    proxies: ProxySettings;
-    signal: AbortSignal;
-    /** Time limit for the greeting. */
-    helloMs: number;
-    /** Interval for checking for a sign of life. */
-    pingMs: number;
-  },
+  { onEnvelope, proxies, signal, helloMs, pingMs }: SocketWishes,
 ): Promise<SlackSocket> {
   const wires = new Set<Socket>();
   const agent = createOutgoing(url, proxies, {

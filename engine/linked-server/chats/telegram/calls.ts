@@ -87,3 +87,17 @@ export function toSendError({ kind, message, retryAfterMs }: CallProblem): ChatS
   if (kind === 'token' || kind === 'refused') return new ChatSendError('refused', message);
   return new ChatSendError('later', message, retryAfterMs);
 }
+
+/** How long any other request may take, ms; a poll that much longer than it is kept open. */
+export const PATIENCE_MS = 8000;
+
+export type TelegramCalls = ReturnType<typeof openTelegram>['api'];
+type CallSignal = Parameters<TelegramCalls['getMe']>[0];
+
+export type LimitCall = ReturnType<typeof createCallLimit>;
+
+/** Returns a function that ends slow requests; with `isPoll` also when the bot is closed. */
+export const createCallLimit =
+  (closing: AbortSignal) =>
+  (ms: number, isPoll = false): CallSignal =>
+    (isPoll ? AbortSignal.any([closing, AbortSignal.timeout(ms)]) : AbortSignal.timeout(ms)) as CallSignal;
