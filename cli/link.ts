@@ -1,28 +1,17 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { type EngineClient, type EngineLink, SvcError, sentence, settleWithin } from '../engine/index.ts';
+import { type EngineClient, type EngineLink, SvcError, settleWithin } from '../engine/index.ts';
 import { createFollowing } from './following.ts';
+import { createKeptCalls, isLoss, type StartCondition } from './kept-calls.ts';
 
 export interface KeptLink extends EngineLink {
   close(): Promise<void>;
 }
 
-/**
- * Rule for starting an engine: `new_call` starts one if none is running, `after_crash` only if the last one died. An
- * engine that a person has stopped stays stopped until a new request arrives.
- */
-export type StartCondition = 'new_call' | 'after_crash';
-
 /** How long a call waits for an engine that went away: a restart takes less than a second. */
 const PATIENCE_MS = 30_000;
-const PAUSE_MS = 100;
 /** How often a client that only follows events looks for an engine. */
 const REJOIN_MS = 1000;
 /** A hanging engine must not keep this process alive. */
 const LEAVE_MS = 2000;
-
-/** Codes that mean that the engine went away, not that it refused. */
-const LOSSES = new Set(['engine_unreachable', 'engine_closing', 'engine_not_running']);
-const isLoss = (error: unknown): error is SvcError => error instanceof SvcError && LOSSES.has(error.code);
 
 export interface LinkOptions {
   /** How long a call waits for an engine that went away, ms; 30 s. */
@@ -95,35 +84,13 @@ export function createEngineLink(
     rejoining.unref();
   }
 
-  /** Sends a call until it is answered. @param name for messages about it */
-  async function keepCalling<T>(
-    name: string,
-    signal: AbortSignal,
-    send: (client: EngineClient) => Promise<T>,
-  ): Promise<T> {
-    /** From here on an engine may have received it. */
-    let isSent = false;
-    let sentAt = 0;
-    let lostAt: number | null = null;
-    for (;;) {
-      if (signal.aborted) throw new SvcError('cancelled', `${name} was cancelled`);
-      const isTried = connection !== null;
-      try {
-        const client = await current(isSent ? 'after_crash' : 'new_call');
-        isSent = true;
-        sentAt = Date.now();
-        return await send(client);
-      } catch (error) {
-        if (!isLoss(error) || isClosed) throw error;
-        // Another call's attempt may have been one that starts nothing; this call's own attempt has the right error.
-        if (!isSent && !isTried && !waitsForFirst) throw error;
-        // A stable connection resets the waiting time.
-        if (lostAt === null || (sentAt > lostAt && Date.now() - sentAt > patienceMs)) lostAt = Date.now();
-        if (Date.now() - lostAt > patienceMs) throw isSent ? createLostAnswerError(error) : error;
-      }
-      if (isSent || waitsForFirst) await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
-    }
-  }
+  const keepCalling = createKeptCalls({
+    current,
+    isConnected: () => connection !== null,
+    isClosed: () => isClosed,
+    patienceMs,
+    waitsForFirst,
+  });
 
   return {
     call: (operation, input, options) =>
@@ -150,9 +117,3 @@ export function createEngineLink(
     },
   };
 }
-
-/** If the engine received the call, its effects remain; only the answer is missing. */
-const createLostAnswerError = ({ code, message }: SvcError): SvcError =>
-  new SvcError(code, `${message}: the engine stopped while this call waited for its answer`, {
-    hint: sentence`svc up starts it; check what this call has done before you repeat it ({task.list}, {ask.list}, {msg.inbox})`,
-  });

@@ -1,10 +1,11 @@
 import { relative, resolve } from 'node:path';
-import type { SessionNotification, ToolCall } from '@agentclientprotocol/sdk';
+import type { PlanEntry, SessionNotification, ToolCall } from '@agentclientprotocol/sdk';
 import { type AcpLine, isInsideFolder } from '../../engine/index.ts';
 import { clipText, describeError } from './failure.ts';
+import { createHeldText } from './held-text.ts';
+import { createUsageCount } from './usage-count.ts';
 
 type ToolLine = Extract<AcpLine, { acp: 'tool' }>;
-type Spoken = 'message' | 'thought';
 
 /** A tool call as far as it is known; agents report it in pieces. */
 export type KnownCall = Partial<ToolCall> & { toolCallId: string };
@@ -16,9 +17,9 @@ export interface Transcript {
   call(part: unknown): KnownCall;
   /** Prints the text received so far. */
   flush(): void;
-  /** Tokens of the whole turn, from the last answer and the updates; null if they reported none. */
   /** Counts the usage of a turn that is not the last one. */
   endTurn(answer: unknown): void;
+  /** Tokens of the whole turn, from the last answer and the updates; null if they reported none. */
   usage(answer: unknown): Extract<AcpLine, { acp: 'usage' }> | null;
   /** When a reached limit of the plan ends, Unix ms. */
   limitedUntil(): number | null;
@@ -30,72 +31,35 @@ export interface OwnWords {
   error: RegExp;
 }
 
-/** Words without an end of line are buffered up to this size, or for this long. */
-const HELD_CHARACTERS = 2000;
-const HELD_MS = 5000;
 const MOST_PATHS = 20;
 
-/** Turns an agent's reports about its turn into lines of the log: whole lines of text, and each call as it changes. */
-export function createTranscript({
-  print,
-  cwd,
-  clean,
-  ownWords = null,
-}: {
+interface TranscriptDeps {
   print(line: AcpLine): void;
   cwd: string;
   /** Removes secrets. */
   clean(text: string): string;
   ownWords?: OwnWords | null;
-}): Transcript {
+}
+
+/** Turns an agent's reports about its turn into lines of the log: whole lines of text, and each call as it changes. */
+export function createTranscript({ print, cwd, clean, ownWords = null }: TranscriptDeps): Transcript {
   const calls = new Map<string, KnownCall>();
   const printed = new Map<string, string>();
-  let held = '';
-  let speaking: Spoken = 'message';
-  let timer: NodeJS.Timeout | undefined;
+  const spoken = createHeldText(print);
+  const usage = createUsageCount();
   let cost: number | null = null;
   let limited: number | null = null;
-  const counted = { input: 0, cached: 0, output: 0 };
-  /** The usage reported so far, and whether any was reported. */
-  const told = { input: 0, cached: 0, output: 0, isKnown: false };
-
-  function printHeld(upTo: number): void {
-    const text = held.slice(0, upTo).replace(/^\n+|\n+$/g, '');
-    held = held.slice(upTo);
-    if (text.trim() !== '') print({ acp: speaking, text });
-  }
-
-  function flushHeld(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    printHeld(held.length);
-  }
-
-  function appendText(as: Spoken, text: string): void {
-    if (as !== speaking) flushHeld();
-    speaking = as;
-    held += text;
-    const end = held.lastIndexOf('\n');
-    if (end !== -1) printHeld(end + 1);
-    if (held.length > HELD_CHARACTERS) printHeld(held.lastIndexOf(' ') + 1 || held.length);
-    if (held === '') {
-      clearTimeout(timer);
-      timer = undefined;
-    } else {
-      timer ??= setTimeout(flushHeld, HELD_MS);
-    }
-  }
 
   /** Each arrives as a separate piece. */
   function printOwnWord(text: string): boolean {
     if (ownWords === null) return false;
     if (ownWords.error.test(text)) {
-      flushHeld();
+      spoken.flush();
       print({ acp: 'error', ...describeError({ message: text.replace(ownWords.error, '') }, clean) });
       return true;
     }
     if (!ownWords.notice.test(text)) return false;
-    flushHeld();
+    spoken.flush();
     print({ acp: 'notice', text: clipText(clean(text)) });
     return true;
   }
@@ -117,7 +81,7 @@ export function createTranscript({
     const text = JSON.stringify(line);
     if (printed.get(id) === text) return;
     printed.set(id, text);
-    flushHeld();
+    spoken.flush();
     print(line);
   }
 
@@ -126,11 +90,11 @@ export function createTranscript({
     switch (update?.sessionUpdate) {
       case 'agent_message_chunk':
       case 'agent_thought_chunk': {
-        countUsage((update._meta as { usage?: unknown } | null | undefined)?.usage);
+        usage.countRequest((update._meta as { usage?: unknown } | null | undefined)?.usage);
         const { content } = update;
         if (content?.type !== 'text' || content.text === '') return;
         if (update.sessionUpdate === 'agent_message_chunk' && printOwnWord(content.text)) return;
-        appendText(update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', content.text);
+        spoken.append(update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', content.text);
         return;
       }
       case 'tool_call':
@@ -138,17 +102,8 @@ export function createTranscript({
         printTool(rememberCall(update));
         return;
       case 'plan': {
-        flushHeld();
-        const entries = (update.entries ?? []).map(({ content, status }) => ({
-          text: clipText(String(content)),
-          state:
-            status === 'completed'
-              ? ('done' as const)
-              : status === 'in_progress'
-                ? ('active' as const)
-                : ('pending' as const),
-        }));
-        print({ acp: 'plan', entries });
+        spoken.flush();
+        print({ acp: 'plan', entries: (update.entries ?? []).map(toPlanEntry) });
         return;
       }
       case 'usage_update': {
@@ -164,52 +119,19 @@ export function createTranscript({
     }
   }
 
-  /** Some report the tokens of each model request, and none at the end. */
-  function countUsage(usage: unknown): void {
-    const { input, cached, output } = countTokens(usage);
-    counted.input += input;
-    counted.cached += cached;
-    counted.output += output;
-  }
-
-  function countAnswer(answer: unknown): void {
-    const { usage } = (answer ?? {}) as { usage?: unknown };
-    if (!usage) return;
-    const { input, cached, output } = countTokens(usage);
-    told.input += input;
-    told.cached += cached;
-    told.output += output;
-    told.isKnown = true;
-  }
-
   return {
     update: readUpdate,
     call: rememberCall,
-    flush: flushHeld,
-    endTurn: countAnswer,
+    flush: spoken.flush,
+    endTurn: usage.countAnswer,
     usage(answer) {
-      countAnswer(answer);
-      const { input, cached, output } = told.isKnown ? told : counted;
+      usage.countAnswer(answer);
+      const { input, cached, output } = usage.sum();
       if (input + cached + output === 0 && cost === null) return null;
       return { acp: 'usage', input, cached, output, cost_usd: cost };
     },
     limitedUntil: () => limited,
   };
-}
-
-/**
- * `input` includes tokens read from or written to a cache. Some agents include them in their input, others list them
- * separately: if the total equals input plus output, they are included.
- */
-function countTokens(usage: unknown): { input: number; cached: number; output: number } {
-  const given = (usage ?? {}) as Record<string, unknown>;
-  const readNumber = (name: string): number => (typeof given[name] === 'number' ? given[name] : 0);
-  const [input, output] = [readNumber('inputTokens'), readNumber('outputTokens')];
-  const cached = readNumber('cachedReadTokens');
-  const apart = cached + readNumber('cachedWriteTokens');
-  const total = readNumber('totalTokens');
-  const isInside = total > 0 && total < input + apart + output;
-  return { input: isInside ? input : input + apart, cached, output };
 }
 
 /** Names that different agents use for the path given to a tool. */
@@ -250,3 +172,13 @@ function shortenPath(cwd: string, path: string): string {
   const absolute = resolve(cwd, path);
   return isInsideFolder(cwd, absolute) ? relative(cwd, absolute) || '.' : path;
 }
+
+const toPlanEntry = ({ content, status }: PlanEntry) => ({
+  text: clipText(String(content)),
+  state:
+    status === 'completed'
+      ? ('done' as const)
+      : status === 'in_progress'
+        ? ('active' as const)
+        : ('pending' as const),
+});

@@ -16,15 +16,16 @@ export interface PipeTransport extends Transport {
   readonly over: Promise<void>;
 }
 
+export type PipeCodec = Pick<
+  Awaited<ReturnType<typeof mcpServer>>,
+  'createLineSplitter' | 'readRpcMessage' | 'messageTooLong'
+>;
+
 /** @param codec converts lines to messages, and answers invalid ones */
 export function createPipeTransport(
   stdin: Readable,
   stdout: Writable,
-  {
-    createLineSplitter,
-    readRpcMessage,
-    messageTooLong,
-  }: Pick<Awaited<ReturnType<typeof mcpServer>>, 'createLineSplitter' | 'readRpcMessage' | 'messageTooLong'>,
+  { createLineSplitter, readRpcMessage, messageTooLong }: PipeCodec,
   onError: (message: string) => void,
 ): PipeTransport {
   const unanswered = new Set<RequestId>();
