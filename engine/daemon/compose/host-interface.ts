@@ -21,7 +21,7 @@ function describeOwnProcess({
   return start === null || boot === null ? null : { start, boot, login: readOwnLogin() };
 }
 
-/** Traces the processes that hold the other end of a loopback connection: the lowest of their layers counts. */
+/** Traces the lowest layer: the processes that hold the other end of a loopback connection. */
 async function traceClient(
   { readStartTime, traceProcess }: Pick<RunProcesses, 'readStartTime' | 'traceProcess'>,
   ends: TcpEnds,

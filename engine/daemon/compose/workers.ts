@@ -124,6 +124,7 @@ export function createWorkerModules(shared: SharedDependencies) {
     worktrees,
     ...createPathResolvers(shared, sessions, agents),
     confine,
+    /** Where the worktree setup of projects and its consents are. */
     carried,
     setup,
     runner,
