@@ -105,12 +105,6 @@ export function createWorkerModules(shared: SharedDependencies) {
     log,
   });
   const visitors = createVisitors({ sessions, processes });
-  const guidance = createGuidance(() => ({
-    locale: config().workspace.locale,
-    chair: config().chair.guidance,
-    context: config().context.guidance,
-    hasMemory: config().memory.enabled !== false,
-  }));
   return {
     sessions,
     /** Returns the worker session of that id; null for other ids. */
@@ -131,7 +125,12 @@ export function createWorkerModules(shared: SharedDependencies) {
     visitors,
     followUps: createFollowUps({ sessions, visitors }),
     circuits: createCircuits({ storage, events, clock }),
-    guidance,
+    guidance: createGuidance(() => ({
+      locale: config().workspace.locale,
+      chair: config().chair.guidance,
+      context: config().context.guidance,
+      hasMemory: config().memory.enabled !== false,
+    })),
     briefOf: ({ sessionId, worktree, cwd }: Session): string | null =>
       cwd === null ? null : briefFile({ paths }, { sessionId, worktree, cwd }),
     isStrict: () => config().guard.profile === 'strict',
