@@ -153,8 +153,6 @@ function createMethods(
 
   rpc.addMethod('call', (params: unknown) => {
     const { operation, input, key } = parseParameters(callInput, params);
-    // So a bridge can call tools of an agent from an earlier version, which continues with this engine.
-    if (operation === 'tool.call') return callTool({ ...input, key });
     return calls.answerUnderKey(key, (from, options) =>
       engine.operations.call(operation, input, from, options),
     );

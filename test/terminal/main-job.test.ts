@@ -31,10 +31,11 @@ describe('the main job at a terminal', withTmux, () => {
 
       terminal.keys('4');
       await terminal.shows('▶s-1');
+      // A running session shows its newest line in the list, too.
+      await terminal.shows(/s-1 +\w+ +ready/, 'the finished session');
       // The log has scrolled: its last lines are visible, its first ones are not.
       const log = await terminal.shows('agent: done', 'the end of the log');
       assert.ok(!log.includes('line 1 of 60'), log);
-      await terminal.shows(/s-1 +\w+ +ready/, 'the finished session');
 
       // A narrow screen has no separate box for the log, so v switches to the work.
       if (columns < 120) terminal.keys('v');
