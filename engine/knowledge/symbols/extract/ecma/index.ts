@@ -3,8 +3,13 @@ import type { FileFacts } from '../../facts.ts';
 import { createCollector } from '../collect.ts';
 import { createNodes } from '../nodes.ts';
 import { createScope } from '../scope.ts';
-import { createDeclarationReader } from './declarations.ts';
-import { createModuleReader } from './modules.ts';
+import { createClassReader } from './classes.ts';
+import { createCommonJsReader } from './common-js.ts';
+import { createDeclarer } from './declare.ts';
+import { createExportReader } from './exports.ts';
+import { createFunctionReader } from './functions.ts';
+import { createImportReader } from './imports.ts';
+import { createPatternBinder } from './patterns.ts';
 import { createStatementReader } from './statements.ts';
 import { createTypeReader } from './types.ts';
 import { createValueReader } from './values.ts';
@@ -29,8 +34,13 @@ export function extractEcma(tree: SyntaxTree, path: string): FileFacts {
     walk,
     createTypeReader(walk),
     createValueReader(walk),
-    createDeclarationReader(walk),
-    createModuleReader(walk),
+    createDeclarer(walk),
+    createPatternBinder(walk),
+    createFunctionReader(walk),
+    createClassReader(walk),
+    createImportReader(walk),
+    createExportReader(walk),
+    createCommonJsReader(walk),
     createStatementReader(walk),
   );
   walk.readBlock(nodes.childrenOf(0), {

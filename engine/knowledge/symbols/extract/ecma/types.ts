@@ -1,13 +1,15 @@
-import { OUTSIDE_TYPE, type TypeExpr, UNKNOWN_TYPE } from '../../facts.ts';
+import { type ExpressionFact, OUTSIDE_TYPE, type TypeExpr, UNKNOWN_TYPE } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
-import { bindName, findType, findValue } from '../scope.ts';
+import { findType, findValue } from '../scope.ts';
+import { createSignatureReader } from './signatures.ts';
 import type { SyntaxWalk, WalkState } from './walk.ts';
 
 /** Reads types, with a reference for each name in them. */
 export function createTypeReader(
   walk: SyntaxWalk,
 ): Pick<SyntaxWalk, 'readType' | 'readMembers' | 'readGenerics'> {
-  const { nodes, collector } = walk;
+  const { nodes } = walk;
+  const { readMembers, readGenerics, readFunctionType, readObjectType } = createSignatureReader(walk);
 
   /** Resolves a type name; without a declaration here it belongs to the language or the platform. */
   function readName(node: NodeId, place: WalkState): TypeExpr {
@@ -15,19 +17,6 @@ export function createTypeReader(
     const type = findType(place.scope, name) ?? (['r', ['g', name]] as const);
     if (type[0] === 'r') walk.refer('type', type[1], node, place);
     return type;
-  }
-
-  /** Reads `A.B.C`, whose first name is a namespace or a module. */
-  function readQualified(node: NodeId, place: WalkState): TypeExpr {
-    const parts = nodes
-      .textOf(node)
-      .split('.')
-      .map((part) => part.trim());
-    const first = findValue(place.scope, parts[0]!);
-    if (first === null) return OUTSIDE_TYPE;
-    const value = parts.slice(1).reduce((at, part) => ['m', at, part] as const, first);
-    walk.refer('type', value, node, place);
-    return ['r', value];
   }
 
   function withArguments(type: TypeExpr, node: NodeId, place: WalkState): TypeExpr {
@@ -39,16 +28,14 @@ export function createTypeReader(
   const readAll = (node: NodeId, place: WalkState): TypeExpr[] =>
     nodes.childrenOf(node).map((each) => readType(each, place));
 
-  function readFunctionType(node: NodeId, place: WalkState): TypeExpr {
-    const inner = { ...place, scope: { names: new Map(), parent: place.scope } };
-    walk.readGenerics(node, -1, inner);
-    const params = nodes.childrenOf(nodes.childIn(node, 'parameters')).flatMap((param) => {
-      const annotation = nodes.childIn(param, 'type');
-      const type = annotation < 0 ? UNKNOWN_TYPE : readType(annotation, inner);
-      return nodes.kindOf(nodes.childIn(param, 'pattern')) === 'this' ? [] : [type];
-    });
-    const returned = nodes.childIn(node, 'return_type');
-    return ['f', returned < 0 ? UNKNOWN_TYPE : readType(returned, inner), ...params];
+  function readLookup(node: NodeId, place: WalkState): TypeExpr {
+    const [object, key] = nodes.childrenOf(node);
+    const type = readType(object ?? -1, place);
+    const name = /^['"](.*)['"]$/.exec(nodes.textOf(key ?? -1))?.[1];
+    if (name !== undefined) return ['k', type, name];
+    if (key !== undefined && nodes.textOf(key) === 'number') return ['k', type, '[]'];
+    if (key !== undefined) readType(key, place);
+    return UNKNOWN_TYPE;
   }
 
   function readType(node: NodeId, place: WalkState): TypeExpr {
@@ -69,7 +56,7 @@ export function createTypeReader(
         return readName(node, place);
       case 'nested_type_identifier':
       case 'nested_identifier':
-        return readQualified(node, place);
+        return readQualified(walk, node, place);
       case 'generic_type':
         return withArguments(readType(nodes.childrenOf(node)[0] ?? -1, place), node, place);
       case 'union_type':
@@ -83,38 +70,12 @@ export function createTypeReader(
       case 'function_type':
       case 'constructor_type':
         return readFunctionType(node, place);
-      case 'object_type': {
-        const symbol = place.symbol;
-        const members = nodes.childrenOf(node);
-        if (members.length === 0) return OUTSIDE_TYPE;
-        const [only] = members;
-        // `{ [key: string]: T }` is another form of a record.
-        if (members.length === 1 && nodes.kindOf(only!) === 'index_signature') {
-          const type = nodes.childIn(only!, 'type');
-          for (const child of nodes.childrenOf(only!)) if (child !== type) readType(child, place);
-          return ['r', ['g', 'Record'], OUTSIDE_TYPE, readType(type, place)];
-        }
-        const literal = collector.addSymbol({ name: '{}', kind: 'type', parent: symbol, node });
-        readMembers(node, literal, place);
-        return ['l', literal];
-      }
-      case 'type_query': {
-        const names = nodes.textOf(nodes.childrenOf(node)[0] ?? -1).split('.');
-        const first = findValue(place.scope, names[0]!);
-        if (first === null) return OUTSIDE_TYPE;
-        const value = names.slice(1).reduce((at, name) => ['m', at, name] as const, first);
-        walk.refer('value', value, node, place);
-        return ['q', value];
-      }
-      case 'lookup_type': {
-        const [object, key] = nodes.childrenOf(node);
-        const type = readType(object ?? -1, place);
-        const name = /^['"](.*)['"]$/.exec(nodes.textOf(key ?? -1))?.[1];
-        if (name !== undefined) return ['k', type, name];
-        if (key !== undefined && nodes.textOf(key) === 'number') return ['k', type, '[]'];
-        if (key !== undefined) readType(key, place);
-        return UNKNOWN_TYPE;
-      }
+      case 'object_type':
+        return readObjectType(node, place);
+      case 'type_query':
+        return readTypeQuery(walk, node, place);
+      case 'lookup_type':
+        return readLookup(node, place);
       case 'this_type':
       case 'this':
         return place.self < 0 ? UNKNOWN_TYPE : ['r', ['s', place.self]];
@@ -141,52 +102,30 @@ export function createTypeReader(
     }
   }
 
-  function readMembers(body: NodeId, owner: number, place: WalkState): void {
-    const inner = { ...place, symbol: owner };
-    for (const member of nodes.childrenOf(body)) {
-      const kind = nodes.kindOf(member);
-      const nameNode = nodes.childIn(member, 'name');
-      if (kind === 'property_signature' && nameNode >= 0) {
-        const type = nodes.childIn(member, 'type');
-        const symbol = collector.addSymbol({
-          name: nameOfKey(nameNode),
-          kind: 'field',
-          parent: owner,
-          node: member,
-        });
-        // A function type is that of a method: its caller means this member.
-        if (type >= 0) collector.symbols[symbol]!.type = readType(type, inner);
-      } else if (kind === 'method_signature' && nameNode >= 0) {
-        const symbol = collector.addSymbol({
-          name: nameOfKey(nameNode),
-          kind: 'method',
-          parent: owner,
-          node: member,
-        });
-        const scope = { names: new Map(), parent: place.scope };
-        const { returns: _, isAsync: __, ...parts } = walk.readFunction(member, { ...inner, symbol, scope });
-        Object.assign(collector.symbols[symbol]!, parts);
-      } else readType(member, inner);
-    }
-  }
+  return { readType, readMembers, readGenerics };
+}
 
-  const nameOfKey = (node: NodeId): string => nodes.textOf(node).replace(/^['"](.*)['"]$/, '$1');
+/** Reads `A.B.C`, whose first name is a namespace or a module. */
+function readQualified(walk: SyntaxWalk, node: NodeId, place: WalkState): TypeExpr {
+  const parts = walk.nodes.textOf(node).split('.');
+  const value = readPath(
+    parts.map((part) => part.trim()),
+    place,
+  );
+  if (value === null) return OUTSIDE_TYPE;
+  walk.refer('type', value, node, place);
+  return ['r', value];
+}
 
-  return {
-    readType,
-    readMembers,
-    readGenerics(node, symbol, place) {
-      const list = nodes.childIn(node, 'type_parameters');
-      return nodes.childrenOf(list).flatMap((param, index) => {
-        if (nodes.kindOf(param) !== 'type_parameter') return [];
-        const name = nodes.textOf(nodes.childIn(param, 'name'));
-        bindName(place.scope, name, { type: symbol < 0 ? UNKNOWN_TYPE : ['p', symbol, index] });
-        const limit = nodes.childIn(param, 'constraint');
-        const usual = nodes.childIn(param, 'value');
-        const limited = limit < 0 ? UNKNOWN_TYPE : readType(limit, place);
-        if (usual >= 0) readType(usual, place);
-        return [limited];
-      });
-    },
-  };
+/** Reads `typeof a.b.c`. */
+function readTypeQuery(walk: SyntaxWalk, node: NodeId, place: WalkState): TypeExpr {
+  const value = readPath(walk.nodes.textOf(walk.nodes.childrenOf(node)[0] ?? -1).split('.'), place);
+  if (value === null) return OUTSIDE_TYPE;
+  walk.refer('value', value, node, place);
+  return ['q', value];
+}
+
+function readPath([first = '', ...rest]: readonly string[], { scope }: WalkState): ExpressionFact | null {
+  const value = findValue(scope, first);
+  return value === null ? null : rest.reduce((at, part): ExpressionFact => ['m', at, part], value);
 }

@@ -18,12 +18,32 @@ export interface WalkState {
   returns: ExpressionFact[];
 }
 
+/** Reads an expression. @param expected its expected type */
+export type ValueReader = (
+  walk: SyntaxWalk,
+  node: NodeId,
+  place: WalkState,
+  expected?: TypeExpr,
+) => ExpressionFact;
+
+/** Readers of expressions by their kind. */
+export type ValueReaders = Readonly<Record<string, ValueReader>>;
+
+export type StatementReader = (walk: SyntaxWalk, node: NodeId, place: WalkState, isExported: boolean) => void;
+
+/** Readers of statements by their kind. */
+export type StatementReaders = Readonly<Record<string, StatementReader>>;
+
 /** The mutually recursive parts of a walk. */
 export interface SyntaxWalk {
   nodes: SyntaxNodes;
   collector: FactCollector;
   /** The symbols of declarations that were found when their block was entered. */
   declared: Map<NodeId, number>;
+  /** Declares the names of a statement, so that earlier code may use them. */
+  declare(outer: NodeId, place: WalkState): void;
+  /** Returns the declaration inside an export or an ambient declaration. */
+  findDeclaration(node: NodeId): NodeId;
   /** Declares the names of a block's statements, then reads them. */
   readBlock(statements: readonly NodeId[], place: WalkState): void;
   readStatement(node: NodeId, place: WalkState, isExported?: boolean): void;
@@ -36,6 +56,10 @@ export interface SyntaxWalk {
   exportLater(): void;
   /** Reads an expression for the references in it. @param expected its expected type */
   readValue(node: NodeId, place: WalkState, expected?: TypeExpr): ExpressionFact;
+  /** Reads a value that is called or whose member is accessed: like `readValue`, without a reference as a value. */
+  readTarget(node: NodeId, place: WalkState): ExpressionFact;
+  /** Reads a name without a reference: its call adds one itself. */
+  nameValue(node: NodeId, place: WalkState): ExpressionFact;
   readType(node: NodeId, place: WalkState): TypeExpr;
   /** Adds members of an object type or an interface as symbols below `owner`. */
   readMembers(body: NodeId, owner: number, place: WalkState): void;
@@ -56,11 +80,28 @@ export interface FunctionParts {
   isAsync: boolean;
 }
 
+/** Maximum inspected elements of a list, which are mostly alike. */
+export const MOST_ITEMS = 8;
+
 export const isFunctionKind = (kind: string): boolean =>
   kind === 'arrow_function' ||
   kind === 'function_expression' ||
   kind === 'generator_function' ||
   kind === 'function';
 
+export const isFunctionDeclaration = (kind: string): boolean =>
+  kind === 'function_declaration' ||
+  kind === 'generator_function_declaration' ||
+  kind === 'function_signature';
+
 export const isClassKind = (kind: string): boolean =>
   kind === 'class' || kind === 'class_declaration' || kind === 'abstract_class_declaration';
+
+/** Rebinds `this` for a function: only an arrow function has the surrounding one. */
+export const rebindThis = (
+  kind: string,
+  { self, isStatic, thisValue }: WalkState,
+): Pick<WalkState, 'self' | 'isStatic' | 'thisValue'> =>
+  kind === 'arrow_function' ? { self, isStatic, thisValue } : { self: -1, isStatic: false, thisValue: null };
+
+export const stripQuotes = (text: string): string => text.replace(/^(['"`])([\s\S]*)\1$/, '$2');
