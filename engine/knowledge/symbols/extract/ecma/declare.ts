@@ -1,5 +1,6 @@
 import { type SymbolKind, UNKNOWN } from '../../facts.ts';
-import type { NodeId } from '../nodes.ts';
+import type { FactCollector } from '../collect.ts';
+import type { NodeId, SyntaxNodes } from '../nodes.ts';
 import { bindName, findValue } from '../scope.ts';
 import {
   isClassKind,
@@ -11,20 +12,8 @@ import {
 } from './walk.ts';
 
 /** Declares the names of statements before they are read. */
-export function createDeclarer(walk: SyntaxWalk): Pick<SyntaxWalk, 'declare' | 'findDeclaration'> {
+export function createDeclarer(walk: SyntaxWalk): Pick<SyntaxWalk, 'declare'> {
   const { nodes, collector, declared } = walk;
-
-  function findDeclaration(node: NodeId): NodeId {
-    const kind = nodes.kindOf(node);
-    if (kind === 'export_statement') return findDeclaration(nodes.childIn(node, 'declaration'));
-    if (kind === 'ambient_declaration')
-      return nodes.childrenOf(node).find((each) => nodes.kindOf(each) !== 'comment') ?? -1;
-    if (kind === 'expression_statement') {
-      const inner = nodes.childrenOf(node)[0] ?? -1;
-      return nodes.kindOf(inner) === 'internal_module' ? inner : node;
-    }
-    return node;
-  }
 
   function declareSymbol(
     node: NodeId,
@@ -61,7 +50,7 @@ export function createDeclarer(walk: SyntaxWalk): Pick<SyntaxWalk, 'declare' | '
   }
 
   function declare(outer: NodeId, place: WalkState): void {
-    const node = findDeclaration(outer);
+    const node = findDeclaration(nodes, outer);
     const kind = nodes.kindOf(node);
     if (isFunctionDeclaration(kind)) declareSymbol(node, outer, 'function', place, 'value');
     else if (isClassKind(kind)) declareSymbol(node, outer, 'class', place, 'both');
@@ -102,7 +91,7 @@ export function createDeclarer(walk: SyntaxWalk): Pick<SyntaxWalk, 'declare' | '
       return;
     }
     const name = nodes.textOf(nameNode);
-    if (!isTopLevel(place) && !isFunction && !isClass) {
+    if (!isTopLevel(collector, place) && !isFunction && !isClass) {
       bindName(place.scope, name, { value: ['l', collector.addLocal(UNKNOWN)] });
       return;
     }
@@ -119,10 +108,21 @@ export function createDeclarer(walk: SyntaxWalk): Pick<SyntaxWalk, 'declare' | '
     bindName(place.scope, name, { value: self, ...(isClass ? { type: ['r', self] as const } : {}) });
   }
 
-  const isTopLevel = ({ symbol }: WalkState): boolean => {
-    const { kind } = collector.symbols[symbol]!;
-    return kind === 'file' || kind === 'namespace';
-  };
+  return { declare };
+}
 
-  return { declare, findDeclaration };
+const isTopLevel = ({ symbols }: FactCollector, { symbol }: WalkState): boolean =>
+  symbols[symbol]!.kind === 'file' || symbols[symbol]!.kind === 'namespace';
+
+/** Returns the declaration inside an export or an ambient declaration. */
+export function findDeclaration(nodes: SyntaxNodes, node: NodeId): NodeId {
+  const kind = nodes.kindOf(node);
+  if (kind === 'export_statement') return findDeclaration(nodes, nodes.childIn(node, 'declaration'));
+  if (kind === 'ambient_declaration')
+    return nodes.childrenOf(node).find((each) => nodes.kindOf(each) !== 'comment') ?? -1;
+  if (kind === 'expression_statement') {
+    const inner = nodes.childrenOf(node)[0] ?? -1;
+    return nodes.kindOf(inner) === 'internal_module' ? inner : node;
+  }
+  return node;
 }

@@ -84,28 +84,29 @@ export function createClassMemberReaders(
       Object.assign(fact, { returns, params }, returnType !== undefined && { returnType });
     }
     if (isAsync) fact.isAsync = true;
-    if (name === 'constructor') readParameterFields(member, owner, inner);
-  }
-
-  /** Reads fields from `constructor(private x: X)`. */
-  function readParameterFields(method: NodeId, owner: number, place: WalkState): void {
-    for (const param of nodes.childrenOf(nodes.childIn(method, 'parameters'))) {
-      const pattern = nodes.childIn(param, 'pattern');
-      if (
-        pattern < 0 ||
-        !/\b(?:public|private|protected|readonly|override)\b/.test(nodes.textBefore(param, pattern))
-      )
-        continue;
-      const symbol = collector.addSymbol({
-        name: nodes.textOf(pattern),
-        kind: 'field',
-        parent: owner,
-        node: param,
-      });
-      const type = nodes.childIn(param, 'type');
-      if (type >= 0) collector.symbols[symbol]!.type = walk.readType(type, place);
-    }
+    if (name === 'constructor') readParameterFields(walk, member, owner, inner);
   }
 
   return { readField, readMethod };
+}
+
+/** Reads fields from `constructor(private x: X)`. */
+function readParameterFields(walk: SyntaxWalk, method: NodeId, owner: number, place: WalkState): void {
+  const { nodes, collector } = walk;
+  for (const param of nodes.childrenOf(nodes.childIn(method, 'parameters'))) {
+    const pattern = nodes.childIn(param, 'pattern');
+    if (
+      pattern < 0 ||
+      !/\b(?:public|private|protected|readonly|override)\b/.test(nodes.textBefore(param, pattern))
+    )
+      continue;
+    const symbol = collector.addSymbol({
+      name: nodes.textOf(pattern),
+      kind: 'field',
+      parent: owner,
+      node: param,
+    });
+    const type = nodes.childIn(param, 'type');
+    if (type >= 0) collector.symbols[symbol]!.type = walk.readType(type, place);
+  }
 }

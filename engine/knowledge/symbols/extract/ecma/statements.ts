@@ -1,6 +1,7 @@
 import { OUTSIDE, UNKNOWN } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { createScope } from '../scope.ts';
+import { findDeclaration } from './declare.ts';
 import { TYPE_DECLARATION_READERS } from './type-declarations.ts';
 import { readVariables } from './variables.ts';
 import {
@@ -49,14 +50,14 @@ export function createStatementReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readB
 
 function readAmbient(walk: SyntaxWalk, node: NodeId, place: WalkState, isExported: boolean): void {
   const { nodes } = walk;
-  const inner = walk.findDeclaration(node);
+  const inner = findDeclaration(nodes, node);
   if (nodes.kindOf(inner) === 'statement_block') walk.readBlock(nodes.childrenOf(inner), place);
   else walk.readStatement(inner, place, isExported);
 }
 
 function readExpression(walk: SyntaxWalk, node: NodeId, place: WalkState): void {
   const { nodes } = walk;
-  const inner = walk.findDeclaration(node);
+  const inner = findDeclaration(nodes, node);
   if (nodes.kindOf(inner) === 'internal_module') walk.readStatement(inner, place);
   else if (!walk.readCommonJs(node, place))
     for (const child of nodes.childrenOf(node)) walk.readValue(child, place);

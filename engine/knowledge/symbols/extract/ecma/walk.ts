@@ -42,8 +42,6 @@ export interface SyntaxWalk {
   declared: Map<NodeId, number>;
   /** Declares the names of a statement, so that earlier code may use them. */
   declare(outer: NodeId, place: WalkState): void;
-  /** Returns the declaration inside an export or an ambient declaration. */
-  findDeclaration(node: NodeId): NodeId;
   /** Declares the names of a block's statements, then reads them. */
   readBlock(statements: readonly NodeId[], place: WalkState): void;
   readStatement(node: NodeId, place: WalkState, isExported?: boolean): void;

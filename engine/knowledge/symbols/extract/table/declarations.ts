@@ -1,148 +1,17 @@
-import { type ExpressionFact, type TypeExpr, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
+import { type ExpressionFact, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, createScope, type NameScope } from '../scope.ts';
-import { LAMBDAS, NAMES } from './kinds.ts';
+import { NAMES } from './kinds.ts';
+import { readParameters } from './parameters.ts';
 import type { TablePlace, TableWalk } from './place.ts';
 
 const MOST_RETURNS = 4;
 
-/** Reads variables, functions and classes, and binds their names. */
+/** Reads functions and classes, and binds their names. */
 export function createTableDeclarationReader(
   walk: TableWalk,
-): Pick<
-  TableWalk,
-  'bindLocal' | 'declareVariable' | 'readFunction' | 'readLambda' | 'readClass' | 'readLoop'
-> {
+): Pick<TableWalk, 'readFunction' | 'readLambda' | 'readClass'> {
   const { nodes, language, collector, symbols, types } = walk;
-
-  function bindLocal(pattern: NodeId, value: ExpressionFact, place: TablePlace): void {
-    const kind = nodes.kindOf(pattern);
-    if (NAMES.has(kind)) {
-      const name = nodes.textOf(pattern);
-      const known = place.scope.names.get(name)?.value;
-      // A reassigned variable keeps its first type, unless that was unknown.
-      if (known?.[0] === 'l' && collector.locals[known[1]]?.[0] !== '?') return;
-      bindName(place.scope, name, { value: ['l', collector.addLocal(value)] });
-      return;
-    }
-    const children = nodes.childrenOf(pattern);
-    if (kind === 'tuple_struct_pattern') {
-      // `Some(x)`, `Ok(x)`: the content of an option or result; unknown for others.
-      const isKnown = /^(?:Some|Ok)$/.test(nodes.textOf(nodes.childIn(pattern, 'type')));
-      for (const child of children.slice(1)) bindLocal(child, isKnown ? ['e', value] : UNKNOWN, place);
-      return;
-    }
-    if (/list$|tuple|pattern|expression_list|declarator|variable_declaration/.test(kind)) {
-      const isSingle =
-        children.length === 1 || /declarator|mut_pattern|^pattern$|variable_declaration/.test(kind);
-      for (const [index, child] of children.entries()) {
-        bindLocal(child, isSingle ? value : ['e', value, index], place);
-        if (isSingle) break;
-      }
-      return;
-    }
-    if (walk.memberOf(pattern) !== null) setField(pattern, value, place);
-    else if (children.length > 0) walk.readValue(pattern, place);
-  }
-
-  /** Sets a field: `self.a = b` declares it unless it is declared elsewhere. */
-  function setField(pattern: NodeId, value: ExpressionFact, place: TablePlace): void {
-    const { object, name } = walk.memberOf(pattern)!;
-    const target = walk.readTarget(object, place);
-    if (target[0] !== 'self' || language !== 'python') return;
-    const known = symbols[collector.findDeclared(place.self, name)[0] ?? -1];
-    if (known === undefined) {
-      const added = collector.addSymbol({ name, kind: 'field', parent: place.self, node: pattern });
-      symbols[added]!.init = value;
-    } else if (known.kind === 'field' && known.init === undefined && known.type === undefined)
-      known.init = value;
-  }
-
-  /** Declares a variable with a type, a value, or both: outside of functions it is a symbol. */
-  function declareVariable(
-    nameNode: NodeId,
-    typeNode: NodeId,
-    valueNode: NodeId,
-    outer: NodeId,
-    place: TablePlace,
-  ): void {
-    const type = typeNode < 0 ? UNKNOWN_TYPE : types.readType(typeNode, place);
-    const value = valueNode < 0 ? UNKNOWN : walk.readValue(valueNode, place);
-    const known: ExpressionFact = type[0] === '?' ? value : ['t', type];
-    const holder = symbols[place.symbol]!;
-    const isInFunction = holder.kind === 'function' || holder.kind === 'method';
-    if (isInFunction || !NAMES.has(nodes.kindOf(nameNode))) {
-      bindLocal(nameNode, known, place);
-      return;
-    }
-    const name = nodes.textOf(nameNode);
-    const isField = holder.kind === 'class' || holder.kind === 'interface' || holder.kind === 'enum';
-    const symbol = collector.addSymbol({
-      name,
-      kind: isField ? 'field' : 'variable',
-      parent: place.symbol,
-      node: outer,
-    });
-    const fact = symbols[symbol]!;
-    if (type[0] !== '?') fact.type = type;
-    fact.init = value;
-    if (walk.isExported(outer, name)) fact.isExported = true;
-    if (!isField) bindName(place.scope, name, { value: ['s', symbol] });
-    else if (/\bstatic\b|\bconst\b/.test(nodes.textBefore(outer, nameNode))) fact.isStatic = true;
-  }
-
-  function readParameters(node: NodeId, place: TablePlace): TypeExpr[] {
-    let list = nodes.childIn(node, 'parameters');
-    if (list < 0) list = nodes.childIn(nodes.childIn(node, 'declarator'), 'parameters');
-    if (list < 0)
-      list = nodes.childOfKind(node, 'function_value_parameters', 'parameter_list', 'class_parameters');
-    const params =
-      list < 0
-        ? nodes.childrenOf(node).filter((each) => nodes.kindOf(each) === 'parameter')
-        : NAMES.has(nodes.kindOf(list))
-          ? [list]
-          : nodes.childrenOf(list);
-    return params.flatMap((param, index): TypeExpr[] => {
-      const kind = nodes.kindOf(param);
-      if (kind === 'comment' || kind === 'self_parameter') return [];
-      const typeNode =
-        nodes.childIn(param, 'type') >= 0
-          ? nodes.childIn(param, 'type')
-          : nodes.childOfKind(param, 'user_type', 'nullable_type');
-      const one = typeNode < 0 ? UNKNOWN_TYPE : types.readType(typeNode, place);
-      const type: TypeExpr = kind === 'variadic_parameter_declaration' ? ['a', one] : one;
-      const usual = nodes.childIn(param, 'value');
-      const begin = usual < 0 ? UNKNOWN : walk.readValue(usual, place);
-      let names = nodes.childrenIn(param, 'name');
-      if (names.length === 0)
-        names = [
-          nodes.childIn(param, 'pattern') >= 0
-            ? nodes.childIn(param, 'pattern')
-            : nodes.childIn(param, 'declarator'),
-        ].filter((each) => each >= 0);
-      if (names.length === 0)
-        names = NAMES.has(kind) ? [param] : [nodes.childOfKind(param, ...NAMES)].filter((each) => each >= 0);
-      const isOwn =
-        language === 'python' &&
-        index === 0 &&
-        typeNode < 0 &&
-        !LAMBDAS.has(nodes.kindOf(node)) &&
-        symbols[place.symbol]?.kind === 'method';
-      if (isOwn && isClassMethod(node)) {
-        bindName(place.scope, nodes.textOf(param), { value: ['s', place.self] });
-        return [];
-      }
-      for (const name of names)
-        bindLocal(name, isOwn ? ['self', place.self] : type[0] !== '?' ? ['t', type] : begin, place);
-      return isOwn ? [] : names.map(() => type);
-    });
-  }
-
-  /** Reports whether a function is a Python class method, whose first parameter is the class. */
-  const isClassMethod = (node: NodeId): boolean =>
-    /@classmethod\s*\n(?:\s*@[^\n]{0,80}\n){0,4}\s*(?:async\s+)?$/.test(
-      nodes.text.slice(Math.max(0, nodes.startOf(node) - 400), nodes.startOf(node)),
-    );
 
   function readFunction(node: NodeId, symbol: number, place: TablePlace): void {
     const fact = symbols[symbol]!;
@@ -151,7 +20,7 @@ export function createTableDeclarationReader(
     const generics = nodes.childIn(node, 'type_parameters');
     for (const param of nodes.childrenOf(generics)) bindGeneric(param, inner.scope);
     const receiver = nodes.childIn(node, 'receiver');
-    fact.params = readParameters(node, inner);
+    fact.params = readParameters(walk, node, inner);
     if (receiver >= 0 && language === 'go')
       for (const param of nodes.childrenOf(receiver)) {
         const name = nodes.childIn(param, 'name');
@@ -163,7 +32,7 @@ export function createTableDeclarationReader(
     const returned = ['return_type', 'result', 'returns', 'type']
       .map((each) => nodes.childIn(node, each))
       .find((each) => each >= 0);
-    const after = returned ?? afterParameters(node);
+    const after = returned ?? findTypeAfterParameters(walk, node);
     if (after >= 0) {
       const type = types.readType(after, inner);
       if (type[0] !== '?') fact.returnType = type;
@@ -185,20 +54,12 @@ export function createTableDeclarationReader(
   }
 
   /** Reads an anonymous function: its parameters shadow outer names. */
-  function readLambda(node: NodeId, place: TablePlace): void {
+  function readLambda(node: NodeId, place: TablePlace): ExpressionFact {
     const inner: TablePlace = { ...place, scope: createScope(place.scope), returns: [] };
     const list = nodes.childIn(node, 'parameters');
-    if (list >= 0) readParameters(node, inner);
+    if (list >= 0) readParameters(walk, node, inner);
     for (const child of nodes.childrenOf(node)) if (child !== list) walk.readValue(child, inner);
-  }
-
-  /** Returns the result type after the parameters, for which Kotlin and Swift have no field. */
-  function afterParameters(node: NodeId): NodeId {
-    if (language !== 'kotlin' && language !== 'swift') return -1;
-    const list = nodes.childrenOf(node);
-    const at = list.findIndex((each) => nodes.kindOf(each) === 'function_value_parameters');
-    const next = at < 0 ? -1 : (list[at + 1] ?? -1);
-    return ['user_type', 'nullable_type', 'optional_type'].includes(nodes.kindOf(next)) ? next : -1;
+    return UNKNOWN;
   }
 
   function bindGeneric(param: NodeId, scope: NameScope): void {
@@ -234,29 +95,18 @@ export function createTableDeclarationReader(
     }
     const body = walk.findBody(node);
     // The header may have parameters that are fields, as in records and Kotlin classes.
-    readParameters(node, { ...inner, scope: createScope(inner.scope) });
+    readParameters(walk, node, { ...inner, scope: createScope(inner.scope) });
     if (body >= 0) walk.readValue(body, inner);
   }
 
-  function readLoop(node: NodeId, place: TablePlace): ExpressionFact {
-    const left =
-      ['left', 'pattern', 'name'].map((each) => nodes.childIn(node, each)).find((each) => each >= 0) ?? -1;
-    const right = ['right', 'value'].map((each) => nodes.childIn(node, each)).find((each) => each >= 0) ?? -1;
-    const type = nodes.childIn(node, 'type');
-    if (right >= 0 && left >= 0) {
-      const value = walk.readValue(right, place);
-      const known: ExpressionFact =
-        type >= 0 && !types.isInferred(type) ? ['t', types.readType(type, place)] : ['e', value];
-      // Go gives the index first.
-      if (nodes.kindOf(node) === 'range_clause') {
-        const [, second] = nodes.childrenOf(left);
-        if (second !== undefined) bindLocal(second, ['e', value], place);
-      } else bindLocal(left, known, place);
-    }
-    for (const child of nodes.childrenOf(node))
-      if (child !== left && child !== right && child !== type) walk.readValue(child, place);
-    return UNKNOWN;
-  }
+  return { readFunction, readLambda, readClass };
+}
 
-  return { bindLocal, declareVariable, readFunction, readLambda, readClass, readLoop };
+/** Returns the result type after the parameters, for which Kotlin and Swift have no field. */
+function findTypeAfterParameters({ nodes, language }: TableWalk, node: NodeId): NodeId {
+  if (language !== 'kotlin' && language !== 'swift') return -1;
+  const list = nodes.childrenOf(node);
+  const at = list.findIndex((each) => nodes.kindOf(each) === 'function_value_parameters');
+  const next = at < 0 ? -1 : (list[at + 1] ?? -1);
+  return ['user_type', 'nullable_type', 'optional_type'].includes(nodes.kindOf(next)) ? next : -1;
 }

@@ -1,4 +1,4 @@
-import { type ExpressionFact, OUTSIDE } from '../../facts.ts';
+import type { ExpressionFact } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { findValue } from '../scope.ts';
 import { MEMBERS, NAMES, SELF_WORDS, SUPER_WORDS } from './kinds.ts';
@@ -10,10 +10,11 @@ const MOST_CLASSES = 4;
 const IMPLICIT_SELF = new Set(['java', 'csharp', 'kotlin', 'swift', 'cpp', 'ruby']);
 
 /** Reads names, members and calls. */
+/** Reads names and members. */
 export function createTableNameReader(
   walk: TableWalk,
-): Pick<TableWalk, 'nameValue' | 'readTarget' | 'memberOf' | 'readCall' | 'readMacro'> {
-  const { nodes, language, collector, symbols, types } = walk;
+): Pick<TableWalk, 'nameValue' | 'readTarget' | 'memberOf'> {
+  const { nodes, language, collector, symbols } = walk;
 
   function nameValue(node: NodeId, place: TablePlace): ExpressionFact {
     const name = nodes.textOf(node);
@@ -90,89 +91,5 @@ export function createTableNameReader(
     return null;
   }
 
-  function readCall(node: NodeId, place: TablePlace): ExpressionFact {
-    const kind = nodes.kindOf(node);
-    const list = nodes.childIn(node, 'arguments');
-    const call = (callee: ExpressionFact, at: NodeId): ExpressionFact => {
-      const isMade = callee[0] === 's' && symbols[callee[1]]?.kind === 'class';
-      collector.addReference(isMade ? 'new' : 'call', callee, at, place.symbol);
-      for (const child of nodes.childrenOf(list)) walk.readValue(child, place);
-      return isMade ? ['n', callee] : ['c', callee];
-    };
-    if (kind === 'method_invocation' || kind === 'call') {
-      // Java, and Ruby, which have a separate field for the method.
-      const object = nodes.childIn(node, kind === 'call' ? 'receiver' : 'object');
-      const name = nodes.childIn(node, kind === 'call' ? 'method' : 'name');
-      if (name >= 0) {
-        if (object < 0) return call(nameValue(name, place), name);
-        const target = readTarget(object, place);
-        if (language === 'ruby' && nodes.textOf(name) === 'new') return call(target, name);
-        return call(['m', target, nodes.textOf(name)], name);
-      }
-    }
-    if (kind === 'member_call_expression' || kind === 'scoped_call_expression') {
-      const member = memberOf(node)!;
-      return call(['m', readTarget(member.object, place), member.name], node);
-    }
-    if (kind === 'object_creation_expression') {
-      const type =
-        nodes.childIn(node, 'type') >= 0 ? nodes.childIn(node, 'type') : (nodes.childrenOf(node)[0] ?? -1);
-      const read = types.readType(type, place);
-      if (read[0] === 'r') collector.addReference('new', read[1], node, place.symbol);
-      for (const child of nodes.childrenOf(node)) if (child !== type) walk.readValue(child, place);
-      return read[0] === 'r' ? ['n', read[1]] : OUTSIDE;
-    }
-    const target =
-      nodes.childIn(node, 'function') >= 0
-        ? nodes.childIn(node, 'function')
-        : (nodes.childrenOf(node)[0] ?? -1);
-    if (language === 'python' && nodes.textOf(target) === 'super' && place.self >= 0)
-      return ['super', place.self];
-    // `new(T)` and `make(T)` of Go take a type.
-    const [type] = nodes.childrenOf(list);
-    if (language === 'go' && type !== undefined && /^(?:new|make)$/.test(nodes.textOf(target)))
-      if (findValue(place.scope, nodes.textOf(target)) === null) {
-        for (const child of nodes.childrenOf(list).slice(1)) walk.readValue(child, place);
-        return ['t', types.readType(type, place)];
-      }
-    const callee = readTarget(target, place);
-    if (list < 0)
-      for (const child of nodes.childrenOf(node)) if (child !== target) walk.readValue(child, place);
-    return call(callee, target);
-  }
-
-  /** Reads a Rust macro, which has no syntax inside: names followed by a bracket are calls. */
-  function readMacro(node: NodeId, place: TablePlace): void {
-    const tokens = nodes.childOfKind(node, 'token_tree');
-    const children = nodes.childrenOf(tokens);
-    for (const [index, child] of children.entries()) {
-      if (nodes.kindOf(child) === 'token_tree') readTokens(child, place);
-      const next = children[index + 1];
-      if (nodes.kindOf(child) === 'identifier' && next !== undefined && nodes.kindOf(next) === 'token_tree')
-        readToken(child, next, place);
-    }
-  }
-
-  function readTokens(node: NodeId, place: TablePlace): void {
-    const children = nodes.childrenOf(node);
-    for (const [index, child] of children.entries()) {
-      const next = children[index + 1];
-      if (nodes.kindOf(child) === 'token_tree') readTokens(child, place);
-      else if (
-        nodes.kindOf(child) === 'identifier' &&
-        next !== undefined &&
-        nodes.kindOf(next) === 'token_tree'
-      )
-        readToken(child, next, place);
-    }
-  }
-
-  function readToken(name: NodeId, list: NodeId, place: TablePlace): void {
-    const before = nodes.text.slice(Math.max(0, nodes.startOf(name) - 2), nodes.startOf(name));
-    if (/[.:]$/.test(before) || nodes.text[nodes.startOf(list)] !== '(') return;
-    const value = findValue(place.scope, nodes.textOf(name));
-    if (value?.[0] === 's' || value?.[0] === 'i') collector.addReference('call', value, name, place.symbol);
-  }
-
-  return { nameValue, readTarget, memberOf, readCall, readMacro };
+  return { nameValue, readTarget, memberOf };
 }

@@ -1,5 +1,5 @@
 import type { SourceLanguage } from '../../../sources/index.ts';
-import type { ExpressionFact, SymbolFact, TypeExpr } from '../../facts.ts';
+import { type ExpressionFact, type SymbolFact, type TypeExpr, UNKNOWN } from '../../facts.ts';
 import type { FactCollector } from '../collect.ts';
 import type { NodeId, SyntaxNodes } from '../nodes.ts';
 import type { NameScope } from '../scope.ts';
@@ -21,6 +21,12 @@ export interface TableTypes {
   /** Reports whether a type is inferred from the value, as with `var` and `auto`. */
   isInferred(node: NodeId): boolean;
 }
+
+/** Reads one kind of node; null if it is something else after all. */
+export type TableReader = (walk: TableWalk, node: NodeId, place: TablePlace) => ExpressionFact | null;
+
+/** Readers by their kind. */
+export type TableReaders = Readonly<Record<string, TableReader>>;
 
 /** The mutually recursive parts of a walk. */
 export interface TableWalk {
@@ -49,10 +55,6 @@ export interface TableWalk {
   readTarget(node: NodeId, place: TablePlace): ExpressionFact;
   /** Returns the object and the name of a member access; null for anything else. */
   memberOf(node: NodeId): { object: NodeId; name: string } | null;
-  /** Reads a call or a new object. */
-  readCall(node: NodeId, place: TablePlace): ExpressionFact;
-  /** Reads the calls in a Rust macro. */
-  readMacro(node: NodeId, place: TablePlace): void;
   /** Binds the names of a pattern to parts of a value. */
   bindLocal(pattern: NodeId, value: ExpressionFact, place: TablePlace): void;
   /** Declares a variable with a type, a value, or both. */
@@ -67,10 +69,18 @@ export interface TableWalk {
   readFunction(node: NodeId, symbol: number, place: TablePlace): void;
   /** Bases and body. */
   readClass(node: NodeId, symbol: number, place: TablePlace): void;
-  /** A loop over a collection, with its bindings. */
   /** Reads an anonymous function for its references. */
-  readLambda(node: NodeId, place: TablePlace): void;
+  readLambda(node: NodeId, place: TablePlace): ExpressionFact;
+  /** A loop over a collection, with its bindings. */
   readLoop(node: NodeId, place: TablePlace): ExpressionFact;
   /** Reads a node for its references, and returns its type. */
   readValue(node: NodeId, place: TablePlace): ExpressionFact;
 }
+
+/** Returns the first result: a Go function that also returns an error returns a list. */
+export const firstResult = (value: ExpressionFact | undefined, language: SourceLanguage): ExpressionFact =>
+  value === undefined
+    ? UNKNOWN
+    : language === 'go' && value[0] === 'y'
+      ? (value[1] as ExpressionFact)
+      : value;

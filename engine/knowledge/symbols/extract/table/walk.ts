@@ -3,6 +3,7 @@ import type { FileFacts } from '../../facts.ts';
 import { createCollector } from '../collect.ts';
 import { createNodes } from '../nodes.ts';
 import { createScope, findType } from '../scope.ts';
+import { createVariableBinder } from './bindings.ts';
 import { createTableDeclarationReader } from './declarations.ts';
 import { createDeclarationFinder } from './find-declarations.ts';
 import { readImports } from './imports.ts';
@@ -33,6 +34,7 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
     walk,
     createDeclarationFinder(walk),
     createTableNameReader(walk),
+    createVariableBinder(walk),
     createTableDeclarationReader(walk),
     createTableValueReader(walk),
   );

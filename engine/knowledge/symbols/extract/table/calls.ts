@@ -1,0 +1,125 @@
+import { type ExpressionFact, OUTSIDE, UNKNOWN } from '../../facts.ts';
+import type { NodeId } from '../nodes.ts';
+import { findValue } from '../scope.ts';
+import { CALLS } from './kinds.ts';
+import type { TablePlace, TableReaders, TableWalk } from './place.ts';
+
+function readCall(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact {
+  const { nodes, language, collector, symbols, types } = walk;
+  const kind = nodes.kindOf(node);
+  const list = nodes.childIn(node, 'arguments');
+  const call = (callee: ExpressionFact, at: NodeId): ExpressionFact => {
+    const isMade = callee[0] === 's' && symbols[callee[1]]?.kind === 'class';
+    collector.addReference(isMade ? 'new' : 'call', callee, at, place.symbol);
+    for (const child of nodes.childrenOf(list)) walk.readValue(child, place);
+    return isMade ? ['n', callee] : ['c', callee];
+  };
+  if (kind === 'method_invocation' || kind === 'call') {
+    // Java, and Ruby, which have a separate field for the method.
+    const object = nodes.childIn(node, kind === 'call' ? 'receiver' : 'object');
+    const name = nodes.childIn(node, kind === 'call' ? 'method' : 'name');
+    if (name >= 0) {
+      if (object < 0) return call(walk.nameValue(name, place), name);
+      const target = walk.readTarget(object, place);
+      if (language === 'ruby' && nodes.textOf(name) === 'new') return call(target, name);
+      return call(['m', target, nodes.textOf(name)], name);
+    }
+  }
+  if (kind === 'member_call_expression' || kind === 'scoped_call_expression') {
+    const member = walk.memberOf(node)!;
+    return call(['m', walk.readTarget(member.object, place), member.name], node);
+  }
+  if (kind === 'object_creation_expression') {
+    const type =
+      nodes.childIn(node, 'type') >= 0 ? nodes.childIn(node, 'type') : (nodes.childrenOf(node)[0] ?? -1);
+    const read = types.readType(type, place);
+    if (read[0] === 'r') collector.addReference('new', read[1], node, place.symbol);
+    for (const child of nodes.childrenOf(node)) if (child !== type) walk.readValue(child, place);
+    return read[0] === 'r' ? ['n', read[1]] : OUTSIDE;
+  }
+  const target =
+    nodes.childIn(node, 'function') >= 0
+      ? nodes.childIn(node, 'function')
+      : (nodes.childrenOf(node)[0] ?? -1);
+  if (language === 'python' && nodes.textOf(target) === 'super' && place.self >= 0)
+    return ['super', place.self];
+  // `new(T)` and `make(T)` of Go take a type.
+  const [type] = nodes.childrenOf(list);
+  if (language === 'go' && type !== undefined && /^(?:new|make)$/.test(nodes.textOf(target)))
+    if (findValue(place.scope, nodes.textOf(target)) === null) {
+      for (const child of nodes.childrenOf(list).slice(1)) walk.readValue(child, place);
+      return ['t', types.readType(type, place)];
+    }
+  const callee = walk.readTarget(target, place);
+  if (list < 0)
+    for (const child of nodes.childrenOf(node)) if (child !== target) walk.readValue(child, place);
+  return call(callee, target);
+}
+
+/** Reads `f[int](x)` of Go, which may be a call: the grammar cannot tell. */
+function readConversion(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact | null {
+  const { nodes, collector, symbols } = walk;
+  const named = nodes.childIn(nodes.childIn(node, 'type'), 'type');
+  const value = named < 0 ? null : findValue(place.scope, nodes.textOf(named));
+  if (value?.[0] !== 's' || symbols[value[1]]?.kind !== 'function') return null;
+  collector.addReference('call', value, named, place.symbol);
+  walk.readValue(nodes.childIn(node, 'operand'), place);
+  return ['c', value];
+}
+
+function readDecorator(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact {
+  const { nodes, collector } = walk;
+  const [value] = nodes.childrenOf(node);
+  if (value === undefined) return UNKNOWN;
+  if (CALLS.has(nodes.kindOf(value))) return walk.readValue(value, place);
+  const target = walk.readTarget(value, place);
+  collector.addReference('call', target, value, place.symbol);
+  return UNKNOWN;
+}
+
+function readCommand(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact {
+  const { nodes, collector } = walk;
+  const name = nodes.childIn(node, 'name');
+  const value = findValue(place.scope, nodes.textOf(name));
+  if (value !== null) collector.addReference('call', value, name, place.symbol);
+  for (const child of nodes.childrenOf(node)) if (child !== name) walk.readValue(child, place);
+  return UNKNOWN;
+}
+
+/** Reads a Rust macro, which has no syntax inside: names followed by a bracket are calls. */
+function readMacro(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact {
+  const { nodes } = walk;
+  readTokens(walk, nodes.childOfKind(node, 'token_tree'), place);
+  return UNKNOWN;
+}
+
+function readTokens(walk: TableWalk, node: NodeId, place: TablePlace): void {
+  const { nodes } = walk;
+  const children = nodes.childrenOf(node);
+  for (const [index, child] of children.entries()) {
+    const next = children[index + 1];
+    if (nodes.kindOf(child) === 'token_tree') readTokens(walk, child, place);
+    else if (
+      nodes.kindOf(child) === 'identifier' &&
+      next !== undefined &&
+      nodes.kindOf(next) === 'token_tree'
+    )
+      readToken(walk, child, next, place);
+  }
+}
+
+function readToken({ nodes, collector }: TableWalk, name: NodeId, list: NodeId, place: TablePlace): void {
+  const before = nodes.text.slice(Math.max(0, nodes.startOf(name) - 2), nodes.startOf(name));
+  if (/[.:]$/.test(before) || nodes.text[nodes.startOf(list)] !== '(') return;
+  const value = findValue(place.scope, nodes.textOf(name));
+  if (value?.[0] === 's' || value?.[0] === 'i') collector.addReference('call', value, name, place.symbol);
+}
+
+/** The readers of everything that calls: calls, decorators, macros and shell commands. */
+export const CALL_READERS: TableReaders = {
+  ...Object.fromEntries([...CALLS].map((kind) => [kind, readCall])),
+  type_conversion_expression: readConversion,
+  decorator: readDecorator,
+  command: readCommand,
+  macro_invocation: readMacro,
+};
