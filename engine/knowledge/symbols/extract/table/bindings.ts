@@ -2,6 +2,7 @@ import { type ExpressionFact, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName } from '../scope.ts';
 import { NAMES } from './kinds.ts';
+import { isExported } from './modifiers.ts';
 import type { TablePlace, TableWalk } from './place.ts';
 
 /** Binds the names of variables: of patterns, of declarations, and of loops. */
@@ -68,7 +69,7 @@ export function createVariableBinder(
     const fact = symbols[symbol]!;
     if (type[0] !== '?') fact.type = type;
     fact.init = value;
-    if (walk.isExported(outer, name)) fact.isExported = true;
+    if (isExported(walk, outer, name)) fact.isExported = true;
     if (!isField) bindName(place.scope, name, { value: ['s', symbol] });
     else if (/\bstatic\b|\bconst\b/.test(nodes.textBefore(outer, nameNode))) fact.isStatic = true;
   }

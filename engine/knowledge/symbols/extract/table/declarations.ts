@@ -1,6 +1,7 @@
 import { type ExpressionFact, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, createScope, type NameScope } from '../scope.ts';
+import { listBases } from './bases.ts';
 import { NAMES } from './kinds.ts';
 import { readParameters } from './parameters.ts';
 import type { TablePlace, TableWalk } from './place.ts';
@@ -81,7 +82,7 @@ export function createTableDeclarationReader(
     walk.bindMembers(symbol, inner.scope);
     for (const param of nodes.childrenOf(nodes.childIn(node, 'type_parameters')))
       bindGeneric(param, inner.scope);
-    const bases = types.listBases(node).map((base) => {
+    const bases = listBases(nodes, language, node).map((base) => {
       const type = types.readType(base, inner);
       if (type[0] === 'r') collector.addReference('inherit', type[1], base, symbol);
       return type;

@@ -2,12 +2,13 @@ import type { SymbolKind } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, type NameScope } from '../scope.ts';
 import { CLASSES, FUNCTIONS } from './kinds.ts';
+import { findClassKind, isExported, isStaticMethod } from './modifiers.ts';
 import type { TableWalk } from './place.ts';
 
 /** Finds the declarations of a file before their uses are read. */
 export function createDeclarationFinder(
   walk: TableWalk,
-): Pick<TableWalk, 'findName' | 'declare' | 'findBody' | 'isExported' | 'bindMembers'> {
+): Pick<TableWalk, 'findName' | 'declare' | 'findBody' | 'bindMembers'> {
   const { nodes, language, collector, symbols, declared } = walk;
 
   /** Returns the name of a declaration; a C function has it inside its declarator. */
@@ -48,7 +49,7 @@ export function createDeclarationFinder(
           owner !== undefined ||
           (parent > 0 && ['class', 'interface', 'enum'].includes(symbols[parent]!.kind));
         const symbolKind: SymbolKind = isClass
-          ? kindOfClass(node, classKind!)
+          ? findClassKind(walk, node, classKind!)
           : isMethod
             ? 'method'
             : 'function';
@@ -61,8 +62,8 @@ export function createDeclarationFinder(
         });
         const fact = symbols[symbol]!;
         if (owner !== undefined) fact.owner = owner;
-        if (isExported(node, name)) fact.isExported = true;
-        if (isMethod && isStatic(node)) fact.isStatic = true;
+        if (isExported(walk, node, name)) fact.isExported = true;
+        if (isMethod && isStaticMethod(walk, node)) fact.isStatic = true;
         declared.set(node, symbol);
         for (const child of nodes.childrenOf(node)) declare(child, symbol, node);
         return;
@@ -92,30 +93,6 @@ export function createDeclarationFinder(
         );
   };
 
-  function kindOfClass(node: NodeId, kind: SymbolKind): SymbolKind {
-    if (language === 'go') {
-      const type = nodes.kindOf(nodes.childIn(node, 'type'));
-      return type === 'interface_type' ? 'interface' : type === 'struct_type' ? 'class' : 'type';
-    }
-    return /^(?:\w+\s+)*interface\b/.test(nodes.textBefore(node, findName(node))) ? 'interface' : kind;
-  }
-
-  function isExported(node: NodeId, name: string): boolean {
-    const head = nodes.textBefore(node, findName(node));
-    if (language === 'go') return /^\p{Lu}/u.test(name);
-    if (language === 'python' || language === 'ruby') return !name.startsWith('_');
-    if (language === 'rust') return /\bpub\b/.test(head);
-    if (language === 'java' || language === 'csharp') return /\bpublic\b/.test(head);
-    return !/\b(?:private|static|fileprivate|internal)\b/.test(head);
-  }
-
-  function isStatic(node: NodeId): boolean {
-    if (language === 'rust')
-      return nodes.childOfKind(nodes.childIn(node, 'parameters'), 'self_parameter') < 0;
-    if (language === 'python') return false;
-    return /\bstatic\b/.test(nodes.textBefore(node, findName(node)));
-  }
-
   /** Binds the direct children of a symbol. */
   function bindMembers(symbol: number, scope: NameScope): void {
     for (const [index, fact] of symbols.entries()) {
@@ -128,5 +105,5 @@ export function createDeclarationFinder(
     }
   }
 
-  return { findName, declare, findBody, isExported, bindMembers };
+  return { findName, declare, findBody, bindMembers };
 }

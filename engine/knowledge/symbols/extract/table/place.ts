@@ -15,8 +15,6 @@ export interface TablePlace {
 
 export interface TableTypes {
   readType(node: NodeId, place: TablePlace): TypeExpr;
-  /** Returns the nodes of the types that a class extends, implements or embeds. */
-  listBases(node: NodeId): NodeId[];
   isType(kind: string): boolean;
   /** Reports whether a type is inferred from the value, as with `var` and `auto`. */
   isInferred(node: NodeId): boolean;
@@ -45,8 +43,6 @@ export interface TableWalk {
   declare(node: NodeId, parent: number, outer: NodeId): void;
   /** Returns the content of a declaration. */
   findBody(node: NodeId): NodeId;
-  /** Reports whether other files may use it. */
-  isExported(node: NodeId, name: string): boolean;
   /** Binds the direct children of a symbol. */
   bindMembers(symbol: number, scope: NameScope): void;
   /** Reads a name, without a reference to it. */

@@ -1,4 +1,3 @@
-import type { SourceLanguage } from '../../../sources/index.ts';
 import { type ExpressionFact, OUTSIDE_TYPE, type TypeExpr, UNKNOWN_TYPE } from '../../facts.ts';
 import type { NodeId, SyntaxNodes } from '../nodes.ts';
 import { findValue } from '../scope.ts';
@@ -17,29 +16,11 @@ const QUALIFIED = new Set(
     ' ',
   ),
 );
-const BASES = new Set(
-  'superclass super_interfaces extends_interfaces base_list base_class_clause class_interface_clause base_clause delegation_specifiers delegation_specifier inheritance_specifier trait_bounds type_list'.split(
-    ' ',
-  ),
-);
-
 /** Reads types of the languages with similar grammars. */
 export function createTypeReader(
   nodes: SyntaxNodes,
-  language: SourceLanguage,
   nameType: (name: string, node: NodeId, place: TablePlace) => TypeExpr,
 ): TableTypes {
-  function readQualified(node: NodeId, place: TablePlace): TypeExpr {
-    const parts = nodes
-      .textOf(node)
-      .replace(/<.*$/s, '')
-      .split(/::|\./)
-      .map((part) => part.trim());
-    const [first = '', ...rest] = parts;
-    const begin: ExpressionFact = findValue(place.scope, first) ?? ['g', first];
-    return ['r', rest.reduce((at, part): ExpressionFact => ['m', at, part], begin)];
-  }
-
   function readTypeText(text: string, node: NodeId, place: TablePlace): TypeExpr {
     const name = /^\s*([A-Za-z_][\w.]*)\s*$/.exec(text)?.[1];
     if (name === undefined || name.includes('.')) return UNKNOWN_TYPE;
@@ -63,7 +44,7 @@ export function createTypeReader(
     if (kind === '' || kind === 'comment') return UNKNOWN_TYPE;
     if (NAMED.has(kind)) return nameType(nodes.textOf(node), node, place);
     if (PRIMITIVES.has(kind)) return OUTSIDE_TYPE;
-    if (QUALIFIED.has(kind)) return readQualified(node, place);
+    if (QUALIFIED.has(kind)) return readQualified(nodes, node, place);
     switch (kind) {
       case 'generic_type':
       case 'generic_name':
@@ -121,42 +102,8 @@ export function createTypeReader(
     }
   }
 
-  function listBases(node: NodeId): NodeId[] {
-    if (language === 'python')
-      return nodes
-        .childrenOf(nodes.childIn(node, 'superclasses'))
-        .filter((each) => ['identifier', 'attribute', 'subscript'].includes(nodes.kindOf(each)));
-    if (language === 'ruby') return nodes.childrenOf(nodes.childIn(node, 'superclass'));
-    if (language === 'go') return listEmbedded(nodes.childIn(node, 'type'));
-    return nodes
-      .childrenOf(node)
-      .flatMap((child) => (BASES.has(nodes.kindOf(child)) ? flattenBases(child) : []));
-  }
-
-  const flattenBases = (node: NodeId): NodeId[] =>
-    nodes.childrenOf(node).flatMap((child) => {
-      const kind = nodes.kindOf(child);
-      if (BASES.has(kind)) return flattenBases(child);
-      return kind === 'access_specifier' || kind === 'argument_list' ? [] : [child];
-    });
-
-  /** Lists embedded types: a field without a name has all members of its type. */
-  function listEmbedded(type: NodeId): NodeId[] {
-    const list =
-      nodes.kindOf(type) === 'struct_type'
-        ? nodes.childrenOf(type).flatMap((each) => nodes.childrenOf(each))
-        : nodes.childrenOf(type);
-    return list.flatMap((each) => {
-      const kind = nodes.kindOf(each);
-      if (kind === 'field_declaration' && nodes.childIn(each, 'name') < 0)
-        return [nodes.childIn(each, 'type')];
-      return kind === 'type_elem' || kind === 'constraint_elem' ? nodes.childrenOf(each) : [];
-    });
-  }
-
   return {
     readType,
-    listBases,
     isType: (kind) =>
       (WRAPPERS.has(kind) && kind !== 'type') ||
       kind === 'generic_type' ||
@@ -167,4 +114,16 @@ export function createTypeReader(
       ['implicit_type', 'auto', 'placeholder_type_specifier'].includes(nodes.kindOf(node)) ||
       nodes.textOf(node) === 'var',
   };
+}
+
+/** Reads `A.B.C` or `A::B::C`. */
+function readQualified(nodes: SyntaxNodes, node: NodeId, place: TablePlace): TypeExpr {
+  const parts = nodes
+    .textOf(node)
+    .replace(/<.*$/s, '')
+    .split(/::|\./)
+    .map((part) => part.trim());
+  const [first = '', ...rest] = parts;
+  const begin: ExpressionFact = findValue(place.scope, first) ?? ['g', first];
+  return ['r', rest.reduce((at, part): ExpressionFact => ['m', at, part], begin)];
 }

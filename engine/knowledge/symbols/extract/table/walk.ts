@@ -23,7 +23,7 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
   const { symbols } = collector;
   const top = createScope(null);
   const facts: Pick<FileFacts, 'packageName'> = {};
-  const types = createTypeReader(nodes, language, (name, node, place) => {
+  const types = createTypeReader(nodes, (name, node, place) => {
     const own = name === 'Self' && place.self >= 0 ? (['r', ['s', place.self]] as const) : null;
     const type = own ?? findType(place.scope, name) ?? (['r', ['g', name]] as const);
     if (type[0] === 'r') collector.addReference('type', type[1], node, place.symbol);

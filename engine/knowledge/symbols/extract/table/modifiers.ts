@@ -1,0 +1,33 @@
+import type { SymbolKind } from '../../facts.ts';
+import type { NodeId } from '../nodes.ts';
+import type { TableWalk } from './place.ts';
+
+/** Returns the kind of a class: its keyword tells an interface, and in Go its type. */
+export function findClassKind(
+  { nodes, language, findName }: TableWalk,
+  node: NodeId,
+  kind: SymbolKind,
+): SymbolKind {
+  if (language === 'go') {
+    const type = nodes.kindOf(nodes.childIn(node, 'type'));
+    return type === 'interface_type' ? 'interface' : type === 'struct_type' ? 'class' : 'type';
+  }
+  return /^(?:\w+\s+)*interface\b/.test(nodes.textBefore(node, findName(node))) ? 'interface' : kind;
+}
+
+/** Reports whether other files may use a declaration. */
+export function isExported({ nodes, language, findName }: TableWalk, node: NodeId, name: string): boolean {
+  const head = nodes.textBefore(node, findName(node));
+  if (language === 'go') return /^\p{Lu}/u.test(name);
+  if (language === 'python' || language === 'ruby') return !name.startsWith('_');
+  if (language === 'rust') return /\bpub\b/.test(head);
+  if (language === 'java' || language === 'csharp') return /\bpublic\b/.test(head);
+  return !/\b(?:private|static|fileprivate|internal)\b/.test(head);
+}
+
+/** Reports whether a method belongs to the class and not to an object. */
+export function isStaticMethod({ nodes, language, findName }: TableWalk, node: NodeId): boolean {
+  if (language === 'rust') return nodes.childOfKind(nodes.childIn(node, 'parameters'), 'self_parameter') < 0;
+  if (language === 'python') return false;
+  return /\bstatic\b/.test(nodes.textBefore(node, findName(node)));
+}
