@@ -13,7 +13,8 @@ import {
   type SourceLanguage,
 } from '../../sources/index.ts';
 import { createExactEdges, type ExactEdges } from '../exact/exact-edges.ts';
-import { createEvaluator, type ValueEvaluator } from '../resolve/evaluate.ts';
+import { createEvaluator } from '../resolve/evaluate.ts';
+import type { ValueEvaluator } from '../resolve/evaluation.ts';
 import { createNameRules } from '../resolve/name-rules.ts';
 import { createReferenceResolver } from '../resolve/references.ts';
 import { createStoredProject } from '../resolve/stored-project.ts';

@@ -1,4 +1,4 @@
-import type { ValueEvaluator } from './evaluate.ts';
+import type { ValueEvaluator } from './evaluation.ts';
 import type { NameRules } from './language-rules.ts';
 import type { GraphProject } from './project.ts';
 import { OUTSIDE_VALUE } from './values.ts';

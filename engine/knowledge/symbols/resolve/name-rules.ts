@@ -1,5 +1,5 @@
 import { createEcmaNames } from './ecma-names.ts';
-import type { ValueEvaluator } from './evaluate.ts';
+import type { ValueEvaluator } from './evaluation.ts';
 import type { NameRules } from './language-rules.ts';
 import type { FileView, GraphProject } from './project.ts';
 import { createTableNames } from './table-names.ts';

@@ -89,3 +89,5 @@ export function findRoot({ facts }: FileView, index: number): SymbolFact {
     at = parent;
   }
 }
+
+export const symbolAt = ({ facts }: FileView, index: number): SymbolFact => facts.symbols[index]!;

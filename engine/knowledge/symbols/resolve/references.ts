@@ -1,6 +1,6 @@
 import type { ReferenceEdge, ResolveStrategy } from '../edges.ts';
 import type { ExpressionFact, ReferenceFact, ReferenceKind } from '../facts.ts';
-import type { ValueEvaluator } from './evaluate.ts';
+import type { ValueEvaluator } from './evaluation.ts';
 import type { FileView, GraphProject } from './project.ts';
 import { type ResolvedValue, UNKNOWN_VALUE } from './values.ts';
 

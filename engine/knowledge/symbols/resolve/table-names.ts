@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { ValueEvaluator } from './evaluate.ts';
+import type { ValueEvaluator } from './evaluation.ts';
 import type { NameRules, NameSpace } from './language-rules.ts';
 import type { FileView, GraphProject } from './project.ts';
 import { OUTSIDE_VALUE, type ResolvedValue, UNKNOWN_VALUE } from './values.ts';

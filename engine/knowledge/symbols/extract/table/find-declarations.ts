@@ -2,7 +2,7 @@ import type { SymbolKind } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, type NameScope } from '../scope.ts';
 import { CLASSES, FUNCTIONS } from './kinds.ts';
-import { findClassKind, isExported, isStaticMethod } from './modifiers.ts';
+import { findClassKind, findOwner, isExported, isStaticMethod } from './modifiers.ts';
 import type { TableWalk } from './place.ts';
 
 /** Finds the declarations of a file before their uses are read. */
@@ -21,16 +21,6 @@ export function createDeclarationFinder(
     return nodes.childOfKind(node, 'simple_identifier', 'identifier', 'type_identifier');
   }
 
-  /** Returns the type of a method declared outside of it: a receiver, an `impl`, `A::b`. */
-  function findOwner(node: NodeId, outer: NodeId): string | undefined {
-    const receiver = nodes.childIn(node, 'receiver');
-    if (language === 'go' && receiver >= 0)
-      return /([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*\)$/.exec(nodes.textOf(receiver))?.[1];
-    if (nodes.kindOf(outer) === 'impl_item')
-      return /^[\w:]*?(\w+)(?:<|$)/.exec(nodes.textOf(nodes.childIn(outer, 'type')))?.[1];
-    return undefined;
-  }
-
   function declare(node: NodeId, parent: number, outer: NodeId): void {
     const kind = nodes.kindOf(node);
     const classKind = CLASSES[kind];
@@ -44,7 +34,7 @@ export function createDeclarationFinder(
       const nameNode = findName(node);
       const name = nodes.textOf(nameNode).split(/::|\./).at(-1)!.trim();
       if (name !== '' || kind.includes('constructor') || kind === 'init_declaration') {
-        const owner = isClass ? undefined : findOwner(node, outer);
+        const owner = isClass ? undefined : findOwner(walk, node, outer);
         const isMethod =
           owner !== undefined ||
           (parent > 0 && ['class', 'interface', 'enum'].includes(symbols[parent]!.kind));

@@ -31,3 +31,13 @@ export function isStaticMethod({ nodes, language, findName }: TableWalk, node: N
   if (language === 'python') return false;
   return /\bstatic\b/.test(nodes.textBefore(node, findName(node)));
 }
+
+/** Returns the type of a method declared outside of it: a receiver, an `impl`, `A::b`. */
+export function findOwner({ nodes, language }: TableWalk, node: NodeId, outer: NodeId): string | undefined {
+  const receiver = nodes.childIn(node, 'receiver');
+  if (language === 'go' && receiver >= 0)
+    return /([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*\)$/.exec(nodes.textOf(receiver))?.[1];
+  if (nodes.kindOf(outer) === 'impl_item')
+    return /^[\w:]*?(\w+)(?:<|$)/.exec(nodes.textOf(nodes.childIn(outer, 'type')))?.[1];
+  return undefined;
+}

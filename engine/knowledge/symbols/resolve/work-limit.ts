@@ -1,0 +1,54 @@
+import { type ResolvedValue, UNKNOWN_VALUE } from './values.ts';
+
+/** Maximum depth: self-referential code would never end. */
+const MOST_STEPS = 60;
+
+/**
+ * Maximum evaluations for one reference, and for a file. Names that each use the previous one twice would grow
+ * exponentially. Real code takes a thousand at most, and thirty thousand per file.
+ */
+const MOST_WORK = 10_000;
+const MOST_WORK_OF_FILE = 1_000_000;
+
+/** Limits the work of evaluation. */
+export interface WorkLimit {
+  /** Resets the counters: for a file, or for one reference of it. */
+  beginFile(): void;
+  beginReference(): void;
+  /** Counts the work for one reference, and for a file; throws a RangeError if it exceeds the limit. */
+  spendWork(): void;
+  /** Follows one step further; a cycle is unknown. */
+  guard(key: string, follow: () => ResolvedValue): ResolvedValue;
+}
+
+export function createWorkLimit(): WorkLimit {
+  let steps = 0;
+  const work = { ofReference: 0, ofFile: 0 };
+  const running = new Set<string>();
+
+  return {
+    beginFile() {
+      work.ofFile = 0;
+    },
+    beginReference() {
+      work.ofReference = 0;
+    },
+    spendWork() {
+      work.ofReference += 1;
+      work.ofFile += 1;
+      if (work.ofReference > MOST_WORK || work.ofFile > MOST_WORK_OF_FILE)
+        throw new RangeError('there is too much to follow');
+    },
+    guard(key, follow) {
+      if (steps >= MOST_STEPS || running.has(key)) return UNKNOWN_VALUE;
+      steps += 1;
+      running.add(key);
+      try {
+        return follow();
+      } finally {
+        steps -= 1;
+        running.delete(key);
+      }
+    },
+  };
+}
