@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+// The fields that several operations of the memory have.
+
+export const boundedText = (most: number) =>
+  z.string().refine((text) => text.length <= most, `is longer than ${most} characters`);
+export const filledText = (most: number) =>
+  boundedText(most).refine((text) => text.trim() !== '', 'must contain text');
+export const typeField = z
+  .string()
+  .max(40)
+  .regex(/^[a-z][a-z0-9_-]*$/, 'expected a lower-case word')
+  .optional()
+  .describe('decision, convention, fact, gotcha, procedure, preference, todo or your own type');
+
+export const splitTags = (tags: string | undefined): string[] =>
+  (tags ?? '')
+    .split(/[,\n]/)
+    .map((tag) => tag.trim())
+    .filter(Boolean);
