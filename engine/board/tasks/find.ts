@@ -1,0 +1,112 @@
+import { SvcError } from '../../core/base/errors.ts';
+import { findByPrefix, formatIdArray, parseId } from '../../core/base/ids.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import type { Storage } from '../../storage/index.ts';
+import {
+  SUMMARY_COLUMNS,
+  type SummaryRow,
+  TASK_STATUSES,
+  type Task,
+  type TaskOrigin,
+  type TaskRow,
+  type TaskStatus,
+  type TaskSummary,
+  toSummary,
+  toTask,
+} from './rows.ts';
+
+export interface TaskFilter {
+  status?: TaskStatus | undefined;
+  ids?: readonly string[] | undefined;
+  /** True for archived ones; unarchived ones if left out. */
+  archived?: boolean | undefined;
+  /** A task id: only older ones. */
+  cursor?: string | undefined;
+  limit?: number | undefined;
+}
+
+/** Finds tasks. */
+export interface TaskFinder {
+  get(taskId: string): Task;
+  readOrigin(taskId: string): TaskOrigin;
+  /** Finds a task by its id or a unique prefix. Throws `not_found`, or `conflict` when several match. */
+  resolve(prefix: string): Task;
+  /** Newest first, at most `limit` (100, or as many as there are `ids`). Unknown `ids` are left out, archived ones are not. */
+  list(filter: TaskFilter): TaskSummary[];
+  counts(): Record<TaskStatus, number>;
+  /** Counts unarchived tasks of a status, or all without one; archived ones with `archived`. */
+  count(status?: TaskStatus, archived?: boolean): number;
+}
+
+/** The decision that a task shows is its newest one. */
+const NEWEST_DECISION = '(SELECT max(d.id) FROM decision d WHERE d.task_id = task.id) AS decision_id';
+const SELECT = `SELECT *, ${NEWEST_DECISION} FROM task`;
+const SELECT_SUMMARY = `SELECT ${SUMMARY_COLUMNS.join(', ')}, ${NEWEST_DECISION} FROM task`;
+
+export function createTaskFinder({ db }: Pick<Storage, 'db'>): TaskFinder {
+  const byId = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id = ?`);
+  const originOf = db.prepare<unknown[], Pick<TaskRow, 'title_given' | 'author' | 'vouched'>>(
+    'SELECT title_given, author, vouched FROM task WHERE id = ?',
+  );
+  const byPrefix = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE CAST(id AS TEXT) LIKE ? LIMIT 2`);
+  const newest = db.prepare<unknown[], SummaryRow>(
+    `${SELECT_SUMMARY} WHERE id < ? AND archived_at IS NULL ORDER BY id DESC LIMIT +?`,
+  );
+  const newestArchived = db.prepare<unknown[], SummaryRow>(
+    `${SELECT_SUMMARY} INDEXED BY task_archived WHERE archived_at IS NOT NULL AND id < ? AND status = coalesce(?, status)
+     ORDER BY id DESC LIMIT +?`,
+  );
+  const newestOf = db.prepare<unknown[], SummaryRow>(
+    `${SELECT_SUMMARY} WHERE status = +? AND id < ? AND archived_at IS NULL ORDER BY id DESC LIMIT +?`,
+  );
+  const newestAmong = db.prepare<unknown[], SummaryRow>(
+    `${SELECT_SUMMARY} WHERE id IN (SELECT value FROM json_each(?)) AND status = coalesce(?, status) AND id < ?
+     ORDER BY id DESC LIMIT +?`,
+  );
+  const countByStatus = db.prepare<unknown[], { status: TaskStatus; n: number }>(
+    'SELECT state AS status, n FROM state_count WHERE of = ?',
+  );
+
+  function getTask(taskId: string): Task {
+    const row = byId.get(parseId('t', taskId));
+    if (!row) throw taskNotFoundError(taskId);
+    return toTask(row);
+  }
+
+  function countTasks(of: 'task' | 'archived'): Record<TaskStatus, number> {
+    const counts = { open: 0, assigned: 0, running: 0, done: 0, failed: 0 };
+    for (const { status, n } of countByStatus.all(of)) counts[status] = n;
+    return counts;
+  }
+
+  return {
+    get: getTask,
+    readOrigin(taskId) {
+      const row = originOf.get(parseId('t', taskId));
+      if (row === undefined) throw taskNotFoundError(taskId);
+      return { isTitleGiven: row.title_given === 1, author: row.author, isVouched: row.vouched === 1 };
+    },
+    resolve: (prefix) =>
+      toTask(
+        findByPrefix('t', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
+      ),
+    list({ status, ids, archived = false, cursor, limit = ids?.length ?? 100 }) {
+      const end = cursor === undefined ? Number.MAX_SAFE_INTEGER : parseId('t', cursor);
+      if (ids !== undefined)
+        return newestAmong.all(formatIdArray('t', ids), status ?? null, end, limit).map(toSummary);
+      if (archived) return newestArchived.all(end, status ?? null, limit).map(toSummary);
+      return (status === undefined ? newest.all(end, limit) : newestOf.all(status, end, limit)).map(
+        toSummary,
+      );
+    },
+    counts: () => countTasks('task'),
+    count(status, archived = false) {
+      const [all, put] = [countTasks('task'), countTasks('archived')];
+      const statuses = status === undefined ? TASK_STATUSES : [status];
+      return statuses.reduce((sum, each) => sum + (archived ? put[each] : all[each] - put[each]), 0);
+    },
+  };
+}
+
+const taskNotFoundError = (id: string) =>
+  new SvcError('not_found', `no task ${id}`, { hint: sentence`{task.list} lists them` });
