@@ -2,18 +2,12 @@ import type { CallAuthor } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { Decision } from '../decisions/index.ts';
-import {
-  type InputChange,
-  listInputChanges,
-  nameChanges,
-  pickRacer,
-  type RunInputs,
-  readPromptInputs,
-} from '../decisions/inputs.ts';
+import { type InputChange, nameChanges } from '../decisions/inputs.ts';
 import { type DispatchOptions, pickRequested } from '../dispatch-options.ts';
 import type { Task } from '../tasks/index.ts';
 import type { SubmitResult } from './dispatch.ts';
 import { createRaceStart, listRunners } from './race-start.ts';
+import { createRunInputs } from './run-inputs.ts';
 import { explainHold, type Workflow, type WorkflowDeps } from './workflow.ts';
 
 /** The ways to a running session. */
@@ -43,21 +37,8 @@ export function createRunStart({
   races,
   gate,
 }: Omit<WorkflowDeps, 'policy' | 'record'>): RunStart {
-  const inputsOf = (task: Task, options: DispatchOptions): RunInputs => ({
-    ...dispatch.settings(task, options),
-    ...readPromptInputs(task),
-  });
-
+  const { inputsOf, changesSince } = createRunInputs({ tasks, decisions, dispatch });
   const { startRace, joinRace } = createRaceStart({ tasks, decisions, dispatch, races, inputsOf });
-
-  const changesSince: Workflow['changesSince'] = ({ decisionId, taskId }, racer) => {
-    const { inputs, options } = decisions.boundTo(decisionId);
-    const now = inputsOf(tasks.get(taskId), options);
-    // Changes for another agent of the race do not matter here.
-    return racer === undefined
-      ? listInputChanges(inputs, now)
-      : listInputChanges(inputs && pickRacer(inputs, racer), pickRacer(now, racer));
-  };
 
   const askForApproval = (task: Task, why: string, by: CallAuthor): Decision =>
     decisions.ask(task, { inputs: inputsOf(task, {}), why: explainHold(task, why) }, by);
