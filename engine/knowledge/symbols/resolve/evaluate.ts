@@ -1,5 +1,6 @@
 import type { ExpressionFact } from '../facts.ts';
 import { createCallEvaluator } from './evaluate-calls.ts';
+import { createSymbolEvaluator } from './evaluate-symbols.ts';
 import { createTypeEvaluator } from './evaluate-types.ts';
 import type { ValueEvaluation, ValueEvaluator } from './evaluation.ts';
 import { createExportFinder } from './exports.ts';
@@ -24,6 +25,7 @@ export function createEvaluator(
   return Object.assign(
     parts,
     createExpressionEvaluator(parts),
+    createSymbolEvaluator(parts),
     createTypeEvaluator(parts),
     createCallEvaluator(parts),
     createMemberFinder(parts),
