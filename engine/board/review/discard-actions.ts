@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { Caller } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
-import { sentence } from '../../core/base/sentence.ts';
 import type { SavedState } from '../../workers/runner/worktrees/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
-import type { EndedSession } from './promotion.ts';
+import type { EndedSession } from './ended-session.ts';
+import { createWorkRestorer, type RestoreResult } from './restore-work.ts';
 import type { DiscardedWork, UndoRecords } from './undo-records.ts';
 import type { WorktreeRemoval } from './worktree-removal.ts';
 
@@ -21,16 +21,6 @@ export interface DiscardResult {
   savedRefs: string[];
   /** Notes for the caller, such as what happened to ignored files. */
   warnings: string[];
-}
-
-export interface RestoreResult {
-  sessionId: string;
-  branch: string;
-  head: string | null;
-  /** The worktree's folder if it is restored too; null otherwise. */
-  worktree: string | null;
-  /** True if files that were in no commit can still be restored with the worktree. */
-  filesWait: boolean;
 }
 
 export interface DiscardActions {
@@ -56,6 +46,7 @@ type DiscardDeps = Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' |
 
 export function createDiscardActions(deps: DiscardDeps): DiscardActions {
   const { storage, events, sessions, worktrees, records, removal } = deps;
+  const restoreSession = createWorkRestorer(deps);
 
   /** Inside `storage.write`: from here on no session can continue this one. Throws if one does. */
   function beginDiscard(sessionId: string, actor: string, earlier: DiscardedWork | null): EndedSession {
@@ -66,14 +57,6 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     records.beginDiscard(session, actor);
     sessions.branchBecame(sessionId, 'discarded');
     return session;
-  }
-
-  /** Inside `storage.write`: it was refused, and everything is as before. */
-  function abandonDiscard({ sessionId, stateBefore }: DiscardedWork, earlier: DiscardedWork | null): void {
-    // Its files may still wait for the worktree.
-    if (earlier?.isDone) records.finishDiscard(sessionId);
-    else records.forgetDiscard(sessionId);
-    sessions.branchBecame(sessionId, stateBefore);
   }
 
   async function removeWork(
@@ -114,7 +97,7 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     const { branch, branchState } = sessions.get(sessionId);
     if (earlier?.isDone && branchState === 'discarded' && branch !== null) {
       const { head, path, files } = earlier;
-      const refs = await listSavedRefs(sessions.get(sessionId));
+      const refs = await listSavedRefs(worktrees, sessions.get(sessionId));
       return {
         sessionId,
         branch,
@@ -132,68 +115,10 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
       const begun = records.findDiscarded(sessionId);
       // The saved refs may be in the process of being removed: the next attempt continues from there.
       const mayBeGone = begun !== null && (begun.head !== null || begun.path !== null);
-      if (begun !== null && !(mayBeGone && (await isPartlyGone(session, begun))))
-        await storage.write(() => abandonDiscard(begun, earlier));
+      if (begun !== null && !(mayBeGone && (await isPartlyGone(worktrees, session, begun))))
+        await storage.write(() => abandonDiscard(deps, begun, earlier));
       throw error;
     }
-  }
-
-  /** Reports whether some saved refs were already removed. False when in doubt, since then nothing is known to be. */
-  async function isPartlyGone({ repository, branch }: EndedSession, saved: DiscardedWork): Promise<boolean> {
-    const head = await worktrees.findHead(repository, branch).catch(() => saved.head);
-    return head !== saved.head || (saved.path !== null && !existsSync(saved.path));
-  }
-
-  async function listSavedRefs({ repository, branch }: Session): Promise<string[]> {
-    if (repository === null || branch === null) return [];
-    return (await worktrees.listSavedRefs(repository, branch)).map(({ ref }) => ref);
-  }
-
-  /** Finds the refs to restore a session's branch. Throws `not_found`, and `conflict` if it was never removed. */
-  async function requireSaved(
-    session: Session,
-  ): Promise<SavedState & { branch: string; repository: string }> {
-    const { sessionId, branch, repository, headCommit } = session;
-    if (branch === null || repository === null)
-      throw new SvcError('not_found', `${sessionId} has no separate branch`);
-    const discarded = records.findDiscarded(sessionId);
-    if (discarded !== null) return { ...discarded, branch, repository };
-    const saved = await worktrees.listSavedRefs(repository, branch);
-    // For a merged and removed one: its last recorded commit.
-    const known =
-      saved.find(({ commit }) => commit === headCommit) ?? (saved.length === 1 ? saved[0] : undefined);
-    if (known !== undefined)
-      return { head: known.commit, detached: null, files: null, path: null, branch, repository };
-    if ((await worktrees.findHead(repository, branch)) !== null)
-      throw new SvcError('conflict', `${branch} still exists: ${sessionId} was not discarded`, {
-        hint: sentence`{worktree.status} lists the existing ones`,
-      });
-    throw new SvcError('not_found', `no saved work of ${sessionId} is left`, {
-      data: { branch, refs: saved.map(({ ref }) => ref) },
-    });
-  }
-
-  async function restoreSession(
-    sessionId: string,
-    withWorktree: boolean,
-    by: Pick<Caller, 'actor' | 'via'>,
-  ): Promise<RestoreResult> {
-    const { taskId, title, branchState } = sessions.get(sessionId);
-    if (branchState === 'continued')
-      throw new SvcError('conflict', `a later run has continued ${sessionId}, on its branch`);
-    const { branch, repository, ...saved } = await requireSaved(sessions.get(sessionId));
-    await worktrees.restore({ repository, branch, saved, withWorktree });
-    const worktree = withWorktree ? saved.path : null;
-    const filesWait = !withWorktree && saved.path !== null && saved.files !== null;
-    return storage.write(() => {
-      if (sessions.get(sessionId).branchState === 'discarded') sessions.branchBecame(sessionId, null);
-      sessions.setDiscardDue(sessionId, false);
-      if (worktree !== null) sessions.worktreeBack(sessionId, worktree);
-      if (!filesWait) records.forgetDiscard(sessionId);
-      const data = { title, branch, head: saved.head, worktree };
-      events.append({ kind: 'worktree_restored', sessionId, taskId, ...by, data });
-      return { sessionId, branch, head: saved.head, worktree, filesWait };
-    });
   }
 
   return {
@@ -214,4 +139,34 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
           .catch((error: unknown) => onProblem(sessionId, error));
     },
   };
+}
+
+/** Reports whether some saved refs were already removed. False when in doubt, since then nothing is known to be. */
+async function isPartlyGone(
+  worktrees: WorktreeActionsDeps['worktrees'],
+  { repository, branch }: EndedSession,
+  saved: DiscardedWork,
+): Promise<boolean> {
+  const head = await worktrees.findHead(repository, branch).catch(() => saved.head);
+  return head !== saved.head || (saved.path !== null && !existsSync(saved.path));
+}
+
+async function listSavedRefs(
+  worktrees: WorktreeActionsDeps['worktrees'],
+  { repository, branch }: Session,
+): Promise<string[]> {
+  if (repository === null || branch === null) return [];
+  return (await worktrees.listSavedRefs(repository, branch)).map(({ ref }) => ref);
+}
+
+/** Inside `storage.write`: it was refused, and everything is as before. */
+function abandonDiscard(
+  { records, sessions }: Pick<DiscardDeps, 'records' | 'sessions'>,
+  { sessionId, stateBefore }: DiscardedWork,
+  earlier: DiscardedWork | null,
+): void {
+  // Its files may still wait for the worktree.
+  if (earlier?.isDone) records.finishDiscard(sessionId);
+  else records.forgetDiscard(sessionId);
+  sessions.branchBecame(sessionId, stateBefore);
 }

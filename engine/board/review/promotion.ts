@@ -1,32 +1,12 @@
 import type { Caller, OperationCall } from '../../core/api/operation.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import type { GitRepository, PromoteResult } from '../../workers/runner/worktrees/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
 import type { WantedSession, WorktreeActionsDeps } from './deps.ts';
+import type { EndedSession } from './ended-session.ts';
+import { createPromotionCleanup, type PromotionResult } from './promotion-cleanup.ts';
 import type { UndoRecords } from './undo-records.ts';
 import type { WorktreeRemoval } from './worktree-removal.ts';
-
-export interface PromotionResult extends PromoteResult {
-  sessionId: string;
-  branch: string;
-  /** True if the worktree and branch, no longer needed, were removed. */
-  removed: boolean;
-  /** Why they were not removed. */
-  kept: string[];
-  /** In a race: the other sessions, which are discarded; a live one as soon as it has ended. */
-  discarded: string[];
-  /** Notes for the caller, such as missing evidence. */
-  warnings: string[];
-}
-
-const addRemoval = (
-  done: Omit<PromotionResult, 'removed' | 'kept'>,
-  removal: Pick<PromotionResult, 'removed' | 'kept' | 'warnings'>,
-): PromotionResult => ({ ...done, ...removal, warnings: [...done.warnings, ...removal.warnings] });
-
-/** An ended session with its own branch. */
-export type EndedSession = Session & { branch: string; repository: string };
 
 /** Merges a session's branch. Throws `promote_conflict` with the `paths`, `checkout_dirty`, `unverified`, `conflict`. */
 export type PromoteSession = (
@@ -68,28 +48,12 @@ export function createPromotion(
     /** A second call re-reads the state that the first one left. */
     oneAtATime<T>(sessionId: string, work: () => Promise<T>): Promise<T>;
   },
-  { prepareRemoval, recordGone }: WorktreeRemoval,
+  removal: WorktreeRemoval,
   /** Finds the ended session's branch and the base that it is merged into. */
   promotion: (wanted: WantedSession, caller: Caller) => { session: EndedSession; base: string },
 ): PromoteSession {
   const { storage, events, sessions, worktrees, races } = deps;
-
-  /**
-   * Lists warnings about a promotion, and pins the verified commit if there are none, since the branch must not move
-   * past it. Throws `unverified` under a strict guard.
-   */
-  async function checkEvidence(sessionId: string): Promise<{ doubts: string[]; head?: string }> {
-    const { state, reasons, rerun, rerunState } = await deps.readEvidence(sessionId);
-    if (state === 'verified') return { doubts: [], ...(rerun?.head == null ? {} : { head: rerun.head }) };
-    const text = `${sessionId} is not verified (${state}: ${reasons.join('; ')})`;
-    if (!deps.isStrict()) return { doubts: [text] };
-    throw new SvcError('unverified', `${text}, and guard.profile is strict`, {
-      hint:
-        rerunState === null
-          ? sentence`{verify.status ${sessionId}} shows its evidence; {verify.rerun ${sessionId}} reruns its tests`
-          : sentence`{verify.status ${sessionId}} will show the result once its tests have been rerun`,
-    });
-  }
+  const settlePromotion = createPromotionCleanup(deps, removal);
 
   /** Answers a repeated call with its earlier result, finishing any clean-up that is left. */
   async function promoteOnce(
@@ -118,7 +82,7 @@ export function createPromotion(
   ): Promise<PromotionResult> {
     const { sessionId, taskId, title, branch, repository } = session;
     const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
-    const { doubts: warnings, head: verified } = await checkEvidence(sessionId);
+    const { doubts: warnings, head: verified } = await checkEvidence(deps, sessionId);
     const head = wanted.head ?? verified;
     const found = await worktrees.findRepository(repository);
     const promoted = await worktrees
@@ -164,47 +128,6 @@ export function createPromotion(
     return { discarded: due.map(({ sessionId }) => sessionId) };
   }
 
-  /** Follow-up work of a promotion, repeated if it was interrupted. */
-  async function settlePromotion(
-    done: Omit<PromotionResult, 'removed' | 'kept'>,
-    session: Parameters<typeof removeAfterPromotion>[0],
-    into: string,
-    wanted: Parameters<PromoteSession>[0],
-  ): Promise<PromotionResult> {
-    const removal = await removeAfterPromotion(session, into, wanted.keep === true);
-    const problems = done.discarded.length === 0 ? [] : await deps.discardDue();
-    return addRemoval(done, { ...removal, warnings: [...removal.warnings, ...problems] });
-  }
-
-  /** Removes the worktree and branch that are no longer needed after a promotion. */
-  async function removeAfterPromotion(
-    {
-      branch,
-      repository,
-      baseCommit,
-      keepWorktree,
-    }: Pick<EndedSession, 'branch' | 'baseCommit' | 'keepWorktree'> & { repository: string | GitRepository },
-    into: string,
-    isKeepAsked: boolean,
-  ): Promise<Pick<PromotionResult, 'removed' | 'kept' | 'warnings'>> {
-    if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as requested'], warnings: [] };
-    const plan = await worktrees.planPrune({
-      repository,
-      base: into,
-      keep: () => false,
-      isOurs: (other) => other === branch,
-      findStart: () => baseCommit,
-    });
-    const warnings: string[] = [];
-    const { removed: gone, refused } = await worktrees.prune(plan, prepareRemoval(warnings));
-    await recordGone(gone.map((each) => each.branch));
-    warnings.push(...gone.flatMap((each) => each.ignored));
-    const kept = [...refused, ...plan.entries]
-      .filter((each) => each.branch === branch)
-      .flatMap((each) => each.reasons);
-    return { removed: gone.length > 0, kept, warnings };
-  }
-
   return async (wanted, caller, call) => {
     const { sessionId } = sessions.resolve(wanted.session);
     const promote = () => deps.oneAtATime(sessionId, () => promoteOnce(sessionId, wanted, caller, call));
@@ -212,4 +135,24 @@ export function createPromotion(
     const race = races.ofSession(sessions.get(sessionId));
     return race === null ? promote() : deps.oneAtATime(`race ${race.id}`, promote);
   };
+}
+
+/**
+ * Lists warnings about a promotion, and pins the verified commit if there are none, since the branch must not move
+ * past it. Throws `unverified` under a strict guard.
+ */
+async function checkEvidence(
+  deps: Pick<WorktreeActionsDeps, 'readEvidence' | 'isStrict'>,
+  sessionId: string,
+): Promise<{ doubts: string[]; head?: string }> {
+  const { state, reasons, rerun, rerunState } = await deps.readEvidence(sessionId);
+  if (state === 'verified') return { doubts: [], ...(rerun?.head == null ? {} : { head: rerun.head }) };
+  const text = `${sessionId} is not verified (${state}: ${reasons.join('; ')})`;
+  if (!deps.isStrict()) return { doubts: [text] };
+  throw new SvcError('unverified', `${text}, and guard.profile is strict`, {
+    hint:
+      rerunState === null
+        ? sentence`{verify.status ${sessionId}} shows its evidence; {verify.rerun ${sessionId}} reruns its tests`
+        : sentence`{verify.status ${sessionId}} will show the result once its tests have been rerun`,
+  });
 }
