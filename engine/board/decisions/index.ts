@@ -14,7 +14,7 @@ import type { Decision } from './rows.ts';
 export type { ApprovedInputs } from './find.ts';
 export { type AgentSettings, type InputChange, pickRacer, type RunSettings } from './inputs.ts';
 export type { DecisionQuestion } from './new-decision.ts';
-export { DECISION_STATES, type Decision, type DecisionState } from './rows.ts';
+export { DECISION_STATES, type Decision } from './rows.ts';
 
 /** Owns decisions. An approved one can be consumed once, and only consuming one can start a worker. */
 export interface Decisions extends DecisionFinder {

@@ -20,13 +20,57 @@ export interface ListedDecision extends Decision {
 }
 
 /** Operations on decisions. */
-export function decisionOperations({
-  tasks,
-  decisions,
-  workflow,
-  plans,
-  checkConfinement,
-}: BoardOperationsDeps) {
+export const decisionOperations = (deps: BoardOperationsDeps) => [
+  ...decisionListOperations(deps),
+  ...decisionAnswerOperations(deps),
+];
+
+/** Operations that list and show decisions. */
+const decisionListOperations = ({ tasks, decisions, workflow, plans }: BoardOperationsDeps) => [
+  operation({
+    name: 'decision.list',
+    about: 'Decisions; pending ones oldest first. `ids` selects some.',
+    seat: 'trusted',
+    changes: false,
+    input: z.strictObject({ state: z.enum(DECISION_STATES).optional(), ids, limit, cursor }),
+    run: (input) =>
+      decisions.list(input).map((decision): ListedDecision => {
+        const { title, stranger, prompt } = tasks.get(decision.taskId);
+        return { ...decision, title, stranger, unseen: countUnseen(prompt) };
+      }),
+  }),
+  operation({
+    name: 'decision.count',
+    about: 'The number of decisions, in all or in one state.',
+    seat: 'trusted',
+    changes: false,
+    input: z.strictObject({ state: z.enum(DECISION_STATES).optional() }),
+    run: ({ state }) => decisions.count(state),
+  }),
+  operation({
+    name: 'decision.show',
+    about: 'One decision with its task, and what a run of the task would do now.',
+    seat: 'any',
+    changes: false,
+    input: z.strictObject({ id }),
+    async run(input, caller) {
+      const decision = decisions.resolve(input.id);
+      checkOwnTask(caller, decision.taskId, decision.decisionId);
+      const task = tasks.get(decision.taskId);
+      const isOpen = decisions.openOf(task.taskId)?.decisionId === decision.decisionId;
+      return {
+        decision,
+        task,
+        plan: await plans.of(task, plannedOptions(decisions, task.taskId, caller)),
+        // The problem that an approval would fail with.
+        changes: isOpen ? workflow.changesSince(decision) : [],
+      };
+    },
+  }),
+];
+
+/** Operations that answer decisions, and change what they ask. */
+function decisionAnswerOperations({ tasks, decisions, workflow, checkConfinement }: BoardOperationsDeps) {
   /** Finds the decision, if it matches what the caller has seen. */
   function findSeen(input: { id: string; hash?: string | undefined }): Decision {
     const decision = decisions.resolve(input.id);
@@ -36,81 +80,7 @@ export function decisionOperations({
     });
   }
 
-  /**
-   * Checks that a task from an untrusted author may run without a sandbox, which only a person at a terminal can
-   * request, and only if none can be set up. Throws `confinement_unavailable`, `tool_missing`, `approval_required`,
-   * `usage`.
-   */
-  async function mayRunUnconfined(
-    { taskId, decisionId }: Decision,
-    typed: string | undefined,
-    caller: Caller,
-  ): Promise<boolean> {
-    const problem = await checkConfinement().then(() => null, asSvcError);
-    if (problem === null && typed === undefined) return false;
-    if (problem === null)
-      throw new SvcError('usage', `workers can be confined here, so ${taskId} runs confined`, {
-        hint: sentence`{decision.approve ${decisionId}}`,
-      });
-    if (typed === undefined)
-      throw new SvcError(
-        problem.code,
-        `${taskId} comes from an untrusted author, so it only runs confined: ${problem.message}`,
-        {
-          hint: sentence`{decision.deny ${decisionId}}; or install bubblewrap; or read the prompt, and at a terminal {decision.approve ${decisionId} unconfined=true}`,
-        },
-      );
-    if (typed === taskId && caller.via !== 'tool') return true;
-    throw new SvcError(
-      'approval_required',
-      `to run ${taskId} unconfined, a person types its id at a terminal`,
-      {
-        hint: sentence`{decision.approve ${decisionId} unconfined=true}`,
-      },
-    );
-  }
-
   return [
-    operation({
-      name: 'decision.list',
-      about: 'Decisions; pending ones oldest first. `ids` selects some.',
-      seat: 'trusted',
-      changes: false,
-      input: z.strictObject({ state: z.enum(DECISION_STATES).optional(), ids, limit, cursor }),
-      run: (input) =>
-        decisions.list(input).map((decision): ListedDecision => {
-          const { title, stranger, prompt } = tasks.get(decision.taskId);
-          return { ...decision, title, stranger, unseen: countUnseen(prompt) };
-        }),
-    }),
-    operation({
-      name: 'decision.count',
-      about: 'The number of decisions, in all or in one state.',
-      seat: 'trusted',
-      changes: false,
-      input: z.strictObject({ state: z.enum(DECISION_STATES).optional() }),
-      run: ({ state }) => decisions.count(state),
-    }),
-    operation({
-      name: 'decision.show',
-      about: 'One decision with its task, and what a run of the task would do now.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({ id }),
-      async run(input, caller) {
-        const decision = decisions.resolve(input.id);
-        checkOwnTask(caller, decision.taskId, decision.decisionId);
-        const task = tasks.get(decision.taskId);
-        const isOpen = decisions.openOf(task.taskId)?.decisionId === decision.decisionId;
-        return {
-          decision,
-          task,
-          plan: await plans.of(task, plannedOptions(decisions, task.taskId, caller)),
-          // The problem that an approval would fail with.
-          changes: isOpen ? workflow.changesSince(decision) : [],
-        };
-      },
-    }),
     operation({
       name: 'decision.approve',
       about:
@@ -133,7 +103,7 @@ export function decisionOperations({
         const decision = findSeen(input);
         const { taskId } = decision;
         if (tasks.get(taskId).stranger !== null)
-          return approve(await mayRunUnconfined(decision, input.unconfined, caller));
+          return approve(await mayRunUnconfined(checkConfinement, decision, input.unconfined, caller));
         if (input.unconfined === undefined) return approve(false);
         throw new SvcError(
           'usage',
@@ -161,4 +131,39 @@ export function decisionOperations({
         call.finish(() => workflow.edit(findSeen(input).decisionId, input.prompt, by(caller))),
     }),
   ];
+}
+
+/**
+ * Checks that a task from an untrusted author may run without a sandbox, which only a person at a terminal can
+ * request, and only if none can be set up. Throws `confinement_unavailable`, `tool_missing`, `approval_required`,
+ * `usage`.
+ */
+async function mayRunUnconfined(
+  checkConfinement: BoardOperationsDeps['checkConfinement'],
+  { taskId, decisionId }: Decision,
+  typed: string | undefined,
+  caller: Caller,
+): Promise<boolean> {
+  const problem = await checkConfinement().then(() => null, asSvcError);
+  if (problem === null && typed === undefined) return false;
+  if (problem === null)
+    throw new SvcError('usage', `workers can be confined here, so ${taskId} runs confined`, {
+      hint: sentence`{decision.approve ${decisionId}}`,
+    });
+  if (typed === undefined)
+    throw new SvcError(
+      problem.code,
+      `${taskId} comes from an untrusted author, so it only runs confined: ${problem.message}`,
+      {
+        hint: sentence`{decision.deny ${decisionId}}; or install bubblewrap; or read the prompt, and at a terminal {decision.approve ${decisionId} unconfined=true}`,
+      },
+    );
+  if (typed === taskId && caller.via !== 'tool') return true;
+  throw new SvcError(
+    'approval_required',
+    `to run ${taskId} unconfined, a person types its id at a terminal`,
+    {
+      hint: sentence`{decision.approve ${decisionId} unconfined=true}`,
+    },
+  );
 }

@@ -37,8 +37,13 @@ export interface RaceOperationsDeps extends BoardOperationsDeps {
 }
 
 /** Operations to start several agents on one task, and to compare their work. */
-export function raceOperations(deps: RaceOperationsDeps) {
-  const { tasks, decisions, races, sessions, workflow, plans, agents } = deps;
+export const raceOperations = (deps: RaceOperationsDeps) => [
+  startRaceOperation(deps),
+  compareOperation(deps),
+];
+
+function startRaceOperation(deps: RaceOperationsDeps) {
+  const { tasks, decisions, sessions, workflow, plans, agents } = deps;
   const { inplace: _inplace, name: _name, ...options } = dispatchInput;
 
   /** Reads the options of the race; the same for its plan and its start. */
@@ -58,6 +63,48 @@ export function raceOperations(deps: RaceOperationsDeps) {
       );
     return { ...readDispatchOptions(input, caller), race: input.agents };
   }
+
+  return operation({
+    name: 'task.race',
+    about:
+      'Start several agents on one task, each in a separate worktree from the same commit. One decision covers all, and one session is promoted at the end. With `hold` it waits for approval.',
+    seat: 'chair',
+    changes: true,
+    input: z.strictObject({
+      id,
+      agents: z.array(z.string().min(1)).min(2).max(MOST_RACERS),
+      hold: z.boolean().optional(),
+      /** Only if the race would still run what was seen. */
+      hash,
+      ...options,
+    }),
+    async run(input, caller, call) {
+      const submitted = await call.begin((): SubmitResult => {
+        deps.requireConsent();
+        const task = tasks.resolve(input.id);
+        const asked = readOptions(task.taskId, input, caller);
+        for (const agent of new Set(input.agents))
+          agents.withOverrides(asked.agents).checkInstalled(agent, task.project);
+        plans.check(task, input.hash, { ...plannedOptions(decisions, task.taskId, caller), ...asked });
+        if (task.status === 'failed') workflow.retry(task.taskId, by(caller));
+        if (input.hold === true)
+          return workflow.hold(task.taskId, asked, `a race was requested by ${caller.actor}`, by(caller));
+        return workflow.run(task.taskId, asked, by(caller));
+      });
+      const { task, decision } = checkNotReplaced(submitted);
+      return {
+        task: tasks.get(task.taskId),
+        decision: decision && decisions.get(decision.decisionId),
+        sessions: (submitted.sessions ?? []).map(({ sessionId }) => sessions.get(sessionId)),
+        /** Suspended agents: their sessions wait. */
+        held: [...new Set(input.agents)].filter((agent) => deps.findHold(agent) !== null),
+      };
+    },
+  });
+}
+
+function compareOperation(deps: RaceOperationsDeps) {
+  const { tasks, races, sessions } = deps;
 
   async function describeRacer(session: Session): Promise<Racer> {
     const { state, reasons, rerun, rerunState } = await deps.evidence(session.sessionId);
@@ -83,62 +130,23 @@ export function raceOperations(deps: RaceOperationsDeps) {
     };
   }
 
-  return [
-    operation({
-      name: 'task.race',
-      about:
-        'Start several agents on one task, each in a separate worktree from the same commit. One decision covers all, and one session is promoted at the end. With `hold` it waits for approval.',
-      seat: 'chair',
-      changes: true,
-      input: z.strictObject({
-        id,
-        agents: z.array(z.string().min(1)).min(2).max(MOST_RACERS),
-        hold: z.boolean().optional(),
-        /** Only if the race would still run what was seen. */
-        hash,
-        ...options,
-      }),
-      async run(input, caller, call) {
-        const submitted = await call.begin((): SubmitResult => {
-          deps.requireConsent();
-          const task = tasks.resolve(input.id);
-          const asked = readOptions(task.taskId, input, caller);
-          for (const agent of new Set(input.agents))
-            agents.withOverrides(asked.agents).checkInstalled(agent, task.project);
-          plans.check(task, input.hash, { ...plannedOptions(decisions, task.taskId, caller), ...asked });
-          if (task.status === 'failed') workflow.retry(task.taskId, by(caller));
-          if (input.hold === true)
-            return workflow.hold(task.taskId, asked, `a race was requested by ${caller.actor}`, by(caller));
-          return workflow.run(task.taskId, asked, by(caller));
+  return operation({
+    name: 'task.compare',
+    about:
+      'The latest race of a task: its sessions side by side, with the evidence that svc has for each, size, tokens, cost and time.',
+    seat: 'any',
+    changes: false,
+    input: z.strictObject({ id }),
+    async run(input, caller) {
+      const task = tasks.resolve(input.id);
+      checkOwnTask(caller, task.taskId, task.taskId);
+      const race = races.ofTask(task.taskId);
+      if (race === null)
+        throw new SvcError('not_found', `${task.taskId} was never raced`, {
+          hint: sentence`{task.race ${task.taskId}} starts several agents on it`,
         });
-        const { task, decision } = checkNotReplaced(submitted);
-        return {
-          task: tasks.get(task.taskId),
-          decision: decision && decisions.get(decision.decisionId),
-          sessions: (submitted.sessions ?? []).map(({ sessionId }) => sessions.get(sessionId)),
-          /** Suspended agents: their sessions wait. */
-          held: [...new Set(input.agents)].filter((agent) => deps.findHold(agent) !== null),
-        };
-      },
-    }),
-    operation({
-      name: 'task.compare',
-      about:
-        'The latest race of a task: its sessions side by side, with the evidence that svc has for each, size, tokens, cost and time.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({ id }),
-      async run(input, caller) {
-        const task = tasks.resolve(input.id);
-        checkOwnTask(caller, task.taskId, task.taskId);
-        const race = races.ofTask(task.taskId);
-        if (race === null)
-          throw new SvcError('not_found', `${task.taskId} was never raced`, {
-            hint: sentence`{task.race ${task.taskId}} starts several agents on it`,
-          });
-        const racers = await Promise.all(sessions.ofRace(race.id).map(describeRacer));
-        return { task, race, sessions: racers };
-      },
-    }),
-  ];
+      const racers = await Promise.all(sessions.ofRace(race.id).map(describeRacer));
+      return { task, race, sessions: racers };
+    },
+  });
 }

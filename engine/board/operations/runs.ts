@@ -1,55 +1,15 @@
 import { z } from 'zod';
-import {
-  actorDenied,
-  by,
-  type CallAuthor,
-  type Caller,
-  checkLocalActor,
-  checkOwnTask,
-  mayAct,
-  type OperationCall,
-  operation,
-  toWire,
-} from '../../core/api/operation.ts';
+import { by, checkOwnTask, operation } from '../../core/api/operation.ts';
 import { tool } from '../../core/api/tool.ts';
 import { renderWords } from '../../core/api/words.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import { isOwnSeat, projectOfAddress, type Session } from '../../workers/sessions/index.ts';
 import { agentOverrides, dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
-import { hash, id, plannedOptions } from '../input.ts';
-import type { Task } from '../tasks/index.ts';
-import { sayEnded, type TaskVerdict, verdictOf, waitForEnd } from '../tasks/verdict.ts';
+import { hash, id } from '../input.ts';
+import { sayEnded, type TaskVerdict } from '../tasks/verdict.ts';
 import { checkNotReplaced, type SubmitResult } from '../workflow/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
-
-/** How to start a worker. */
-const dispatching = {
-  ...dispatchInput,
-  actor: z.string().min(1).optional().describe('who acts; default: you'),
-  session: z.string().min(1).optional().describe('parent session; default: yours'),
-  wait: z.boolean().optional().describe('wait for the end; default false'),
-};
-
-const dispatchWorker = z.strictObject({
-  agent: z.string().min(1).meta({ description: 'preset that does the work', names: 'agents' }),
-  prompt: z
-    .string()
-    .min(1)
-    .max(4_000_000)
-    .optional()
-    .describe('complete instructions: the worker sees nothing else; required without task'),
-  task: id.optional().describe('instead of a prompt: race this task, one call per agent'),
-  project: z
-    .string()
-    .optional()
-    .meta({ description: 'registered project; default: yours', names: 'projects' }),
-  title: z.string().trim().min(1).max(500).optional().describe('default: first line of the prompt'),
-  ...dispatching,
-  name: dispatching.name.describe(
-    'stable worker id; an ended worker resumes in its worktree and conversation',
-  ),
-});
+import { createRunRequests, dispatching, dispatchWorker } from './run-requests.ts';
 
 /** The output for agents about a dispatch. */
 const dispatched = z.object({
@@ -70,88 +30,9 @@ const sayDispatched = (result: z.output<typeof dispatched>): string =>
 
 /** Operations to start a worker on a task, and to plan it. */
 export function runOperations(deps: BoardOperationsDeps) {
-  const { tasks, decisions, sessions, workflow, plans, agents, peers, actions } = deps;
-  /** Returns the options of a run without flags: its open decision's. */
-  const planOptions = (task: Task, caller: Caller) => plannedOptions(decisions, task.taskId, caller);
-
-  function readActor(input: { actor?: string | undefined }, caller: Caller): CallAuthor {
-    if (caller.seat !== 'chair') return by(caller);
-    if (input.actor !== undefined) checkLocalActor(input.actor);
-    if (input.actor !== undefined && !mayAct(deps.policy(), input.actor)) throw actorDenied(input.actor);
-    return { ...by(caller), actor: input.actor ?? caller.actor };
-  }
-
-  /** Returns the session that gets the verdict. A Chair's seat is not a parent, and gets it anyway. */
-  function parentOf(session: string, caller: Caller): string | undefined {
-    if (isOwnSeat(session, caller)) return caller.sessionId ?? undefined;
-    const project = projectOfAddress(session);
-    if (project === undefined) return peers.known(session).sessionId;
-    agents.resolveProjectId(project);
-    return undefined;
-  }
-
-  /** Inside `storage.write`: a failed task is retried, and a task for another project moves there. */
-  function prepareRun(
-    { taskId, project, status, agent }: Task,
-    wanted: string | undefined,
-    caller: Caller,
-    actor: CallAuthor,
-  ): void {
-    deps.requireConsent();
-    if (agent !== null) agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, wanted ?? project);
-    if (status === 'failed') workflow.retry(taskId, actor);
-    if (wanted === undefined || wanted === project) return;
-    agents.resolveFolder(wanted);
-    workflow.move(taskId, wanted, actor);
-  }
-
-  /** Adds one more agent to a race on a task. */
-  function joinRace({ task: named, ...input }: z.infer<typeof dispatchWorker>, caller: Caller): SubmitResult {
-    const others = (['prompt', 'title', 'project', 'name', 'inplace'] as const).filter(
-      (key) => input[key] !== undefined,
-    );
-    if (others.length > 0)
-      throw new SvcError(
-        'fields_invalid',
-        `task: a race uses the values of its task, so omit ${others.join(', ')}`,
-      );
-    deps.requireConsent();
-    const task = tasks.resolve(named as string);
-    agents.withOverrides(agentOverrides(caller)).checkInstalled(input.agent, task.project);
-    const actor = readActor(input, caller);
-    if (task.status === 'failed') workflow.retry(task.taskId, actor);
-    return workflow.join(task.taskId, input.agent, readOptions(input, caller), actor);
-  }
-
-  /** Finds the last workplace of a named worker, if it can continue there; null for a new worktree. */
-  function findFormer(input: z.infer<typeof dispatchWorker>, project: string | null): Session | null {
-    if (input.name === undefined || input.base !== undefined || input.inplace === true) return null;
-    const former = deps.followUps.findOfWorker(input.name);
-    const fits = former?.agent === input.agent && former.project === project && !former.inplace;
-    return fits ? former : null;
-  }
-
-  const readOptions = (input: z.infer<z.ZodObject<typeof dispatching>>, caller: Caller) => ({
-    ...readDispatchOptions(input, caller),
-    ...(input.session === undefined ? {} : { parent: parentOf(input.session, caller) }),
-  });
-
-  async function answerDispatch(submitted: SubmitResult, wait: boolean | undefined, call: OperationCall) {
-    const { taskId } = checkNotReplaced(submitted).task;
-    const { sessionId, workerId, decisionId } = submitted.session as Session;
-    const ended = wait === true ? await waitForEnd(deps, sessionId, call) : null;
-    // Read again: after the wait, or after an earlier call with the same key.
-    const task = tasks.get(taskId);
-    const mayRetry = task.status === 'failed' && task.sessionId === sessionId;
-    return {
-      ...toWire({ task, decision: decisions.get(decisionId), session: sessions.get(sessionId) }),
-      task_id: taskId,
-      session_id: sessionId,
-      worker_id: workerId,
-      status: task.status,
-      verdict: ended === null ? null : verdictOf(ended, deps.verificationOf(ended), mayRetry),
-    };
-  }
+  const { tasks, workflow, plans, agents, actions } = deps;
+  const { planOptions, readActor, prepareRun, joinRace, findFormer, readOptions, answerDispatch } =
+    createRunRequests(deps);
 
   return [
     tool({

@@ -15,7 +15,7 @@ import { createUndoRecords } from './undo-records.ts';
 import { createWorkspaceRepositories } from './workspace-repositories.ts';
 import { createWorktreeRemoval } from './worktree-removal.ts';
 
-export type { ListedWorktree, WorktreeList } from './list-worktrees.ts';
+export type { WorktreeList } from './list-worktrees.ts';
 export type { PrunedWorktrees } from './prune-worktrees.ts';
 
 /** The result of a trial promotion. */

@@ -10,17 +10,13 @@ import type { Task } from './rows.ts';
 import { taskStateError, taskStillRunsError } from './state-errors.ts';
 import { createTaskSteps, type TaskSteps } from './steps.ts';
 
-export type { TaskFilter } from './find.ts';
 export type { NewTask } from './new-task.ts';
 export {
   TASK_STATUSES,
   type Task,
   type TaskOrigin,
-  type TaskSource,
-  type TaskStatus,
   type TaskSummary,
 } from './rows.ts';
-export type { TaskEnd } from './steps.ts';
 export { applyTemplate, findTemplate, type TaskTemplates, type TemplateFields } from './templates.ts';
 
 /** Owns tasks and their states. Methods that change something are compare-and-set, called inside `storage.write`. */

@@ -1,18 +1,16 @@
 import { z } from 'zod';
-import { by, type Caller, operation, ownWorkError, toWire } from '../../core/api/operation.ts';
+import { by, operation, ownWorkError, toWire } from '../../core/api/operation.ts';
 import { tool } from '../../core/api/tool.ts';
-import { SvcError } from '../../core/base/errors.ts';
-import { sentence } from '../../core/base/sentence.ts';
 import { formatCount } from '../../core/base/text.ts';
 import type { CallerPaths } from '../../core/workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
-import { isOwnSeat } from '../../workers/sessions/index.ts';
 import { hash } from '../input.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { criteriaInput, readCriteria, readSymbols, readTests, symbolsInput, testsInput } from './claims.ts';
-import type { VerificationSubject, VerifyService } from './index.ts';
+import type { VerifyService } from './index.ts';
 import { VERIFICATION_STATES } from './rows.ts';
 import { VERIFICATION_WORDS } from './state.ts';
+import { createSubjectFinder } from './subjects.ts';
 
 export interface VerifyToolsDeps {
   verify: VerifyService;
@@ -23,100 +21,79 @@ export interface VerifyToolsDeps {
 
 const session = z.string().optional();
 
+/** Creates the tool that reports evidence. */
+function reportTool(
+  { verify, tasks, paths, callerPaths }: VerifyToolsDeps,
+  { resolveSubject, taskOf }: ReturnType<typeof createSubjectFinder>,
+) {
+  return tool({
+    name: 'verify.report',
+    about:
+      'Report evidence of your work after your last commit, before you finish. `reported` until svc reruns your tests; the answer lists gaps.',
+    seat: 'any',
+    changes: true,
+    input: z.strictObject({
+      criteria: criteriaInput,
+      session: session.describe('Default: yours.'),
+      summary: z
+        .string()
+        .refine((text) => text.length <= 20_000, 'is longer than 20000')
+        .optional()
+        .describe('Summary of the work for the reviewer.'),
+      symbols: symbolsInput,
+      task: z.string().optional().describe("Default: your session's."),
+      tests: testsInput,
+    }),
+    output: z.object({
+      session: z.string(),
+      task: z.string().nullable(),
+      state: z.enum(VERIFICATION_STATES),
+      reasons: z.array(z.string()),
+    }),
+    say: ({ session: whose, state, reasons }) =>
+      [
+        `the evidence of ${whose} is ${state}: ${VERIFICATION_WORDS[state]}`,
+        ...reasons.map((each) => `- ${each}`),
+      ].join('\n'),
+    async run(input, caller, call) {
+      const whose = resolveSubject(input.session, caller);
+      const task = taskOf(whose, input.task, caller);
+      const acceptance = task === null ? [] : tasks.get(task).acceptanceCriteria;
+      const folder = whose.session?.worktree ?? whose.session?.cwd ?? null;
+      const claims = {
+        sessionId: whose.sessionId,
+        taskId: task,
+        summary: input.summary ?? null,
+        criteria: readCriteria(input.criteria, acceptance),
+        tests: readTests(input.tests),
+        symbols: readSymbols(input.symbols, (path) => {
+          const named =
+            folder === null
+              ? callerPaths.resolveShared(path, caller)
+              : callerPaths.resolveBelow(folder, path, caller);
+          return { path: named.key, exists: paths.statOf(named.absolute) !== null };
+        }),
+        reportedBy: caller.sessionId ?? caller.actor,
+      };
+      return verify.report(claims, by(caller), (report) =>
+        call.finish(() => {
+          const { verification, uncommitted } = report();
+          const { sessionId, state, reasons } = verification;
+          return { session: sessionId, task, state, reasons: [...reasons, ...notCommitted(uncommitted)] };
+        }),
+      );
+    },
+  });
+}
+
 /** Operations on evidence, for agents and clients. */
-export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDeps) {
-  function nameSubject(given: string | undefined, caller: Caller): string {
-    const name = given === undefined || isOwnSeat(given, caller) ? caller.sessionId : given;
-    if (name !== null) return name;
-    throw new SvcError('fields_invalid', 'session: name the session of the evidence', {
-      data: { fields: [{ field: 'session', problem: 'is missing' }] },
-    });
-  }
-
-  /** Evidence is reported by the session that did the work; only a Chair reports for others. */
-  function resolveSubject(given: string | undefined, caller: Caller): VerificationSubject {
-    const name = nameSubject(given, caller);
-    if (caller.seat === 'chair' || name === caller.sessionId) return verify.subject(name);
-    const who = caller.sessionId ?? `a ${caller.seat} session`;
-    throw new SvcError('holder_mismatch', `${who} cannot report for ${name}`, {
-      hint: sentence`omit {input.session} to report for yourself`,
-    });
-  }
-
-  function taskOf(
-    { sessionId, session: worker }: VerificationSubject,
-    given: string | undefined,
-    caller: Caller,
-  ): string | null {
-    const wanted = given ?? (worker === null ? caller.env.SVC_TASK : undefined);
-    const own = worker?.taskId ?? null;
-    if (wanted === undefined) return own;
-    const { taskId } = tasks.resolve(wanted);
-    if (own === null || own === taskId) return taskId;
-    throw new SvcError('holder_mismatch', `${sessionId} works on ${own}, not on ${taskId}`, {
-      hint: sentence`omit {input.task}`,
-    });
-  }
+export function verifyTools(deps: VerifyToolsDeps) {
+  const { verify, tasks } = deps;
+  const subjects = createSubjectFinder(verify, tasks);
+  const { nameSubject } = subjects;
 
   return [
-    tool({
-      name: 'verify.report',
-      about:
-        'Report evidence of your work after your last commit, before you finish. `reported` until svc reruns your tests; the answer lists gaps.',
-      seat: 'any',
-      changes: true,
-      input: z.strictObject({
-        criteria: criteriaInput,
-        session: session.describe('Default: yours.'),
-        summary: z
-          .string()
-          .refine((text) => text.length <= 20_000, 'is longer than 20000')
-          .optional()
-          .describe('Summary of the work for the reviewer.'),
-        symbols: symbolsInput,
-        task: z.string().optional().describe("Default: your session's."),
-        tests: testsInput,
-      }),
-      output: z.object({
-        session: z.string(),
-        task: z.string().nullable(),
-        state: z.enum(VERIFICATION_STATES),
-        reasons: z.array(z.string()),
-      }),
-      say: ({ session: whose, state, reasons }) =>
-        [
-          `the evidence of ${whose} is ${state}: ${VERIFICATION_WORDS[state]}`,
-          ...reasons.map((each) => `- ${each}`),
-        ].join('\n'),
-      async run(input, caller, call) {
-        const whose = resolveSubject(input.session, caller);
-        const task = taskOf(whose, input.task, caller);
-        const acceptance = task === null ? [] : tasks.get(task).acceptanceCriteria;
-        const folder = whose.session?.worktree ?? whose.session?.cwd ?? null;
-        const claims = {
-          sessionId: whose.sessionId,
-          taskId: task,
-          summary: input.summary ?? null,
-          criteria: readCriteria(input.criteria, acceptance),
-          tests: readTests(input.tests),
-          symbols: readSymbols(input.symbols, (path) => {
-            const named =
-              folder === null
-                ? callerPaths.resolveShared(path, caller)
-                : callerPaths.resolveBelow(folder, path, caller);
-            return { path: named.key, exists: paths.statOf(named.absolute) !== null };
-          }),
-          reportedBy: caller.sessionId ?? caller.actor,
-        };
-        return verify.report(claims, by(caller), (report) =>
-          call.finish(() => {
-            const { verification, uncommitted } = report();
-            const { sessionId, state, reasons } = verification;
-            return { session: sessionId, task, state, reasons: [...reasons, ...notCommitted(uncommitted)] };
-          }),
-        );
-      },
-    }),
+    reportTool(deps, subjects),
     tool({
       name: 'verify.status',
       about:

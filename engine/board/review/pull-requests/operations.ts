@@ -30,13 +30,7 @@ const told = {
   state: z.enum(['open', 'merged', 'closed']).nullable(),
 };
 
-export function pullRequestOperations({
-  events,
-  sessions,
-  worktrees,
-  records,
-  readEvidence,
-}: {
+interface PullRequestDeps {
   events: Pick<EventLog, 'append'>;
   sessions: Sessions;
   worktrees: Pick<
@@ -45,108 +39,120 @@ export function pullRequestOperations({
   >;
   records: PullRequestRecords;
   readEvidence(sessionId: string): Promise<Verification>;
-}) {
-  const conflict = (text: string, hint: ReturnType<typeof sentence>): SvcError =>
-    new SvcError('conflict', text, { hint });
+}
 
-  /** Finds an ended session with its own reviewable branch. */
-  function requirePublishable(prefix: string): Session & { branch: string; repository: string } {
-    const session = sessions.resolve(prefix);
-    const { sessionId: id, state, branch, repository, branchState } = session;
-    if (state !== 'ended')
-      throw conflict(`${id} is still ${state}`, sentence`{session.log ${id} follow=true} shows its output`);
-    if (branch === null || repository === null)
-      throw new SvcError('conflict', `${id} has no separate branch: it worked in the folder itself`);
-    if (branchState === 'discarded')
-      throw conflict(`${id} was discarded`, sentence`{worktree.restore ${id}} restores its branch`);
-    if (branchState === 'continued')
-      throw conflict(
-        `a later run has continued ${id}, on its branch`,
-        sentence`{worktree.pr ${sessions.byBranch(branch)?.sessionId ?? id}} covers the work of both`,
-      );
-    return { ...session, branch, repository };
-  }
+/** Creates the operations on pull requests. */
+export const pullRequestOperations = (deps: PullRequestDeps) => [
+  preparePullRequest(deps),
+  recordPullRequest(deps),
+];
 
-  return [
-    operation({
-      name: 'worktree.pr',
-      about:
-        'The content of a pull request for a session’s branch, and where it could go; pushes nothing. The client runs the programs.',
-      seat: 'chair',
-      changes: false,
-      input: z.strictObject({ session: z.string() }),
-      async run(input): Promise<PullRequestMaterial> {
-        const session = requirePublishable(input.session);
-        const { sessionId, taskId, branch, repository, base, title } = session;
-        const pullRequest = records.find(sessionId);
-        const head = await worktrees.findHead(repository, branch);
-        if (head === null && pullRequest === null)
-          throw conflict(`the branch of ${sessionId} is gone`, sentence`{worktree.restore ${sessionId}}`);
-        if (base === null)
-          throw new SvcError(
-            'conflict',
-            `${sessionId} was made from a commit, so there is no branch to merge a pull request into`,
-          );
-        if (head === session.baseCommit) throw new SvcError('conflict', `${sessionId} has no commits`);
-        const untrusted = await worktrees.listUntrustedSettings(repository, {
-          isQuiet: sessions.listLive().every(({ state }) => state === 'queued'),
-        });
-        if (untrusted.length > 0)
-          throw new SvcError(
-            'worktree_unsafe',
-            `a worker has written git settings that decide what a push runs, or where it goes: ${untrusted.join(', ')}`,
-            {
-              hint: `git config --show-origin --get-all ${untrusted[0]} shows where; remove them, or set your own values, while no worker runs`,
-            },
-          );
-        return {
-          sessionId,
-          taskId,
-          repository,
-          branch,
-          base,
-          head: head ?? pullRequest?.head ?? '',
-          usesLfs: head !== null && (await worktrees.usesLfs(repository, head)),
-          title: `${toPrintable(title)} (${taskId})`,
-          body: writePullRequestBody(session, await readEvidence(sessionId)),
-          remotes: await worktrees.listRemotes(repository),
-          settings: (await worktrees.listTrustedSettings(repository)).map(([name, value]) => [name, value]),
-          pullRequest,
-        };
-      },
+/** Creates the operation that returns the content of a pull request. */
+const preparePullRequest = ({ sessions, worktrees, records, readEvidence }: PullRequestDeps) =>
+  operation({
+    name: 'worktree.pr',
+    about:
+      'The content of a pull request for a session’s branch, and where it could go; pushes nothing. The client runs the programs.',
+    seat: 'chair',
+    changes: false,
+    input: z.strictObject({ session: z.string() }),
+    async run(input): Promise<PullRequestMaterial> {
+      const session = requirePublishable(sessions, input.session);
+      const { sessionId, taskId, branch, repository, base, title } = session;
+      const pullRequest = records.find(sessionId);
+      const head = await worktrees.findHead(repository, branch);
+      if (head === null && pullRequest === null)
+        throw conflict(`the branch of ${sessionId} is gone`, sentence`{worktree.restore ${sessionId}}`);
+      if (base === null)
+        throw new SvcError(
+          'conflict',
+          `${sessionId} was made from a commit, so there is no branch to merge a pull request into`,
+        );
+      if (head === session.baseCommit) throw new SvcError('conflict', `${sessionId} has no commits`);
+      const untrusted = await worktrees.listUntrustedSettings(repository, {
+        isQuiet: sessions.listLive().every(({ state }) => state === 'queued'),
+      });
+      if (untrusted.length > 0)
+        throw new SvcError(
+          'worktree_unsafe',
+          `a worker has written git settings that decide what a push runs, or where it goes: ${untrusted.join(', ')}`,
+          {
+            hint: `git config --show-origin --get-all ${untrusted[0]} shows where; remove them, or set your own values, while no worker runs`,
+          },
+        );
+      return {
+        sessionId,
+        taskId,
+        repository,
+        branch,
+        base,
+        head: head ?? pullRequest?.head ?? '',
+        usesLfs: head !== null && (await worktrees.usesLfs(repository, head)),
+        title: `${toPrintable(title)} (${taskId})`,
+        body: writePullRequestBody(session, await readEvidence(sessionId)),
+        remotes: await worktrees.listRemotes(repository),
+        settings: (await worktrees.listTrustedSettings(repository)).map(([name, value]) => [name, value]),
+        pullRequest,
+      };
+    },
+  });
+
+/** Creates the operation that records a created pull request. */
+const recordPullRequest = ({ events, sessions, records }: PullRequestDeps) =>
+  operation({
+    name: 'worktree.record_pr',
+    about: 'Record the pull request that was opened for a session, or its current state at its host.',
+    seat: 'chair',
+    changes: true,
+    input: z.strictObject({
+      session: z.string(),
+      /** For a new one; left out for a state query. */
+      opened: z
+        .strictObject({
+          program: z.enum(PULL_REQUEST_PROGRAMS),
+          remote: z.string().min(1).max(255),
+          head: z.string().regex(/^[0-9a-f]{40,64}$/),
+        })
+        .optional(),
+      ...told,
     }),
-    operation({
-      name: 'worktree.record_pr',
-      about: 'Record the pull request that was opened for a session, or its current state at its host.',
-      seat: 'chair',
-      changes: true,
-      input: z.strictObject({
-        session: z.string(),
-        /** For a new one; left out for a state query. */
-        opened: z
-          .strictObject({
-            program: z.enum(PULL_REQUEST_PROGRAMS),
-            remote: z.string().min(1).max(255),
-            head: z.string().regex(/^[0-9a-f]{40,64}$/),
-          })
-          .optional(),
-        ...told,
+    run: ({ session: prefix, opened, ...known }, { actor, via }, call) =>
+      call.finish((): PullRequest => {
+        const { sessionId, taskId, title } = sessions.resolve(prefix);
+        if (opened !== undefined) records.add(sessionId, { ...opened, ...known }, actor);
+        else if (records.find(sessionId) === null)
+          throw new SvcError('not_found', `${sessionId} has no pull request`, {
+            hint: sentence`{worktree.pr ${sessionId}} opens one`,
+          });
+        else records.setState(sessionId, known);
+        const { number, state, url } = records.find(sessionId) as PullRequest;
+        const detail = `${number === null ? 'pull request' : `#${number}`} ${state ?? ''}`.trimEnd();
+        const data = { title, number, state, url, detail, opened: opened !== undefined };
+        events.append({ kind: 'pull_request', taskId, sessionId, actor, via, data });
+        return records.find(sessionId) as PullRequest;
       }),
-      run: ({ session: prefix, opened, ...known }, { actor, via }, call) =>
-        call.finish((): PullRequest => {
-          const { sessionId, taskId, title } = sessions.resolve(prefix);
-          if (opened !== undefined) records.add(sessionId, { ...opened, ...known }, actor);
-          else if (records.find(sessionId) === null)
-            throw new SvcError('not_found', `${sessionId} has no pull request`, {
-              hint: sentence`{worktree.pr ${sessionId}} opens one`,
-            });
-          else records.setState(sessionId, known);
-          const { number, state, url } = records.find(sessionId) as PullRequest;
-          const detail = `${number === null ? 'pull request' : `#${number}`} ${state ?? ''}`.trimEnd();
-          const data = { title, number, state, url, detail, opened: opened !== undefined };
-          events.append({ kind: 'pull_request', taskId, sessionId, actor, via, data });
-          return records.find(sessionId) as PullRequest;
-        }),
-    }),
-  ];
+  });
+
+const conflict = (text: string, hint: ReturnType<typeof sentence>): SvcError =>
+  new SvcError('conflict', text, { hint });
+
+/** Finds an ended session with its own reviewable branch. */
+function requirePublishable(
+  sessions: Sessions,
+  prefix: string,
+): Session & { branch: string; repository: string } {
+  const session = sessions.resolve(prefix);
+  const { sessionId: id, state, branch, repository, branchState } = session;
+  if (state !== 'ended')
+    throw conflict(`${id} is still ${state}`, sentence`{session.log ${id} follow=true} shows its output`);
+  if (branch === null || repository === null)
+    throw new SvcError('conflict', `${id} has no separate branch: it worked in the folder itself`);
+  if (branchState === 'discarded')
+    throw conflict(`${id} was discarded`, sentence`{worktree.restore ${id}} restores its branch`);
+  if (branchState === 'continued')
+    throw conflict(
+      `a later run has continued ${id}, on its branch`,
+      sentence`{worktree.pr ${sessions.byBranch(branch)?.sessionId ?? id}} covers the work of both`,
+    );
+  return { ...session, branch, repository };
 }

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { cursor } from '../../core/api/cursor.ts';
+import { checkOwnTask, operation, toWire } from '../../core/api/operation.ts';
+import { sayMore, tool } from '../../core/api/tool.ts';
+import { toPrintable } from '../../core/base/text.ts';
+import type { AgentChoice, ProjectChoice } from '../../workers/agents/index.ts';
+import { agentOverrides } from '../dispatch-options.ts';
+import { id, ids } from '../input.ts';
+import { TASK_STATUSES, type TaskSummary } from '../tasks/index.ts';
+import type { BoardOperationsDeps } from './deps.ts';
+
+/** A task in a list, kept small: a board may have ten thousand. */
+export interface ListedTask extends Omit<TaskSummary, 'acceptanceCriteria'> {
+  /** True if a decision of it is pending. */
+  waits: boolean;
+}
+
+/** The choices for a new task. */
+export interface TaskChoices {
+  agents: AgentChoice[];
+  /** The agent of a task without one; null for none. */
+  defaultAgent: string | null;
+  templates: { id: string; agent: string | null; project: string | null }[];
+  /** The workspace's own first. */
+  projects: ProjectChoice[];
+}
+
+/** Accepted from clients but not listed for agents, who read every byte of the list at every start. */
+const unlisted = { unlisted: true } as const;
+
+/** The output for agents about a task in a list. */
+const listedTask = z
+  .object({
+    task_id: z.string(),
+    title: z.string(),
+    status: z.string(),
+    agent: z.string().nullable(),
+    project: z.string().nullable(),
+    session_id: z.string().nullable(),
+    decision_id: z.string().nullable(),
+    waits: z.boolean(),
+    attempt: z.int(),
+    ledger: z.string().nullable(),
+    failure: z.looseObject({}).nullable(),
+    resume_at: z.string().nullable(),
+    created_at: z.string(),
+    ended_at: z.string().nullable(),
+  })
+  .meta(unlisted);
+
+/** One line is enough; the rest is in the structured answer. */
+const sayTask = (task: z.output<typeof listedTask>): string =>
+  [
+    `${task.task_id} ${task.status}`,
+    ...(task.failure === null ? [] : [`(${String(task.failure.code)})`]),
+    ...[task.agent, task.session_id, task.project].filter((each) => each !== null),
+    JSON.stringify(toPrintable(task.title)),
+  ].join(' ');
+
+/** Operations that list and show tasks; agents are offered the ones that are tools. */
+export const taskListOperations = (deps: BoardOperationsDeps) => {
+  const { tasks, decisions, sessions, agents } = deps;
+  return [
+    tool({
+      name: 'task.list',
+      about: 'Tasks, newest first, without their prompts, and the registered projects.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        limit: z.int().min(1).max(100_000).optional().describe('default 50'),
+        status: z.enum(TASK_STATUSES).optional(),
+        ids: ids.meta(unlisted),
+        archived: z.boolean().optional().meta(unlisted),
+        cursor: cursor.meta(unlisted),
+      }),
+      output: z.object({
+        tasks: z.array(listedTask),
+        projects: z.array(z.string()),
+        more: z.int().optional(),
+      }),
+      say: ({ tasks: rows, projects, more = 0 }) =>
+        [
+          ...rows.map(sayTask),
+          ...(rows.length === 0 ? ['no tasks'] : []),
+          ...sayMore(more),
+          ...(projects.length === 0 ? [] : [`projects: ${projects.join(', ')}`]),
+        ].join('\n'),
+      run(wanted, { ownWork }) {
+        const filter = ownWork == null ? wanted : { ...wanted, ids: [ownWork.taskId] };
+        const isPart = filter.ids !== undefined || filter.cursor !== undefined;
+        const listed = tasks.list(isPart ? filter : { limit: 50, ...filter });
+        // The newest decision of a task is the only one that can be open.
+        const asked = listed.flatMap((task) => task.decisionId ?? []);
+        const waiting = new Set(
+          decisions.list({ state: 'pending', ids: asked }).map((decision) => decision.taskId),
+        );
+        const rows = listed.map(
+          ({ acceptanceCriteria: _criteria, ...task }): ListedTask => ({
+            ...task,
+            waits: waiting.has(task.taskId),
+          }),
+        );
+        return {
+          tasks: toWire(rows),
+          projects: ownWork == null ? [...agents.listNames().projects] : [],
+          more: isPart ? undefined : tasks.count(filter.status, filter.archived) - rows.length,
+        };
+      },
+    }),
+    operation({
+      name: 'task.count',
+      about: 'The number of tasks, in all or in one status.',
+      seat: 'trusted',
+      changes: false,
+      input: z.strictObject({ status: z.enum(TASK_STATUSES).optional(), archived: z.boolean().optional() }),
+      run: ({ status, archived }) => tasks.count(status, archived),
+    }),
+    operation({
+      name: 'task.show',
+      about: 'One task with its decision, sessions and the newest events of its timeline.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ id }),
+      run(input, caller) {
+        const task = tasks.resolve(input.id);
+        checkOwnTask(caller, task.taskId, task.taskId);
+        return {
+          task,
+          decision: task.decisionId === null ? null : decisions.get(task.decisionId),
+          sessions: sessions.ofTask(task.taskId),
+          race: deps.races.ofTask(task.taskId),
+          timeline: deps.events.listOfTask(task.taskId),
+          timelineTotal: deps.events.countOfTask(task.taskId),
+        };
+      },
+    }),
+    operation({
+      name: 'task.choices',
+      about: 'Agents, templates and projects that a new task may name.',
+      seat: 'trusted',
+      changes: false,
+      input: z.strictObject({}),
+      run: (_, caller): TaskChoices => ({
+        agents: agents.withOverrides(agentOverrides(caller)).listAgents(),
+        defaultAgent: agents.withOverrides(agentOverrides(caller)).findDefaultAgent(),
+        templates: Object.entries(deps.templates()).map(([id, { agent = null, project = null }]) => ({
+          id,
+          agent,
+          project,
+        })),
+        projects: agents.listProjects(),
+      }),
+    }),
+  ];
+};
