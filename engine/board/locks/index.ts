@@ -1,28 +1,15 @@
 import type { CallAuthor } from '../../core/api/operation.ts';
-import { type Clock, rfc3339 } from '../../core/base/clock.ts';
+import { rfc3339 } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { toPrintable } from '../../core/base/text.ts';
-import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
-import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
-import type { SessionPeers } from '../../workers/sessions/index.ts';
+import type { EventInput } from '../../storage/index.ts';
 import { checkNotEnded, findEventScope } from '../holder.ts';
-
 import { createExpiry } from './expiry.ts';
-import { computeReach, type LockReach } from './reach.ts';
+import { createLockTable, type LocksDeps } from './lock-table.ts';
 import { type Lock, type LockRow, toLock } from './rows.ts';
 
 export type { Lock } from './rows.ts';
-
-export interface LocksDeps {
-  storage: Storage;
-  events: EventLog;
-  clock: Clock;
-  peers: Pick<SessionPeers, 'find'>;
-  paths: WorkspacePaths;
-  /** Lists sessions whose locks do not exclude a given session's. */
-  rivalsOf(sessionId: string): readonly string[];
-}
 
 /**
  * Owns the locks on paths. An expired lock is invalid, even while its row still exists. Competitors of a race edit
@@ -48,51 +35,10 @@ export interface Locks {
   close(): void;
 }
 
-/** Neither the holder's own nor its competitors'. */
-const OF_OTHERS = 'holder NOT IN (SELECT value FROM json_each(@exempt))';
-const ABOVE = 'path IN (SELECT value FROM json_each(@above))';
-/** Keys that start with `/` belong to projects outside the workspace; `0` is the character after `/`. */
-const BELOW = `((path >= @low AND path < @high) OR (@holdsWorkspace = 1 AND (path < '/' OR path >= '0')))`;
-
-export function createLocks({ storage, events, clock, peers, paths, rivalsOf }: LocksDeps): Locks {
-  const { db } = storage;
-  const prepareFind = (where: string, order = 'path') =>
-    db.prepare<unknown[], LockRow>(
-      `SELECT * FROM lock WHERE expires_at > @now AND ${where} ORDER BY ${order}`,
-    );
-  const all = prepareFind('true', 'path, holder');
-  const exactly = prepareFind('path = @key', 'holder <> @holder, holder');
-  const around = prepareFind(`(${ABOVE} OR ${BELOW})`, 'path, holder');
-  const conflicts = prepareFind(`${OF_OTHERS} AND (${ABOVE} OR ${BELOW})`);
-  const over = prepareFind(`${OF_OTHERS} AND ${ABOVE}`, 'length(path) DESC, holder');
-  // The one that lasts longest.
-  const own = prepareFind(`holder = @holder AND ${ABOVE}`, 'expires_at DESC');
-  const put =
-    db.prepare(`INSERT INTO lock (path, holder, fence, acquired_at, expires_at) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (path, holder) DO UPDATE SET fence = excluded.fence, expires_at = excluded.expires_at`);
-  const remove = db.prepare('DELETE FROM lock WHERE path = ? AND holder = ?');
-  const removeOf = db.prepare<unknown[], LockRow>('DELETE FROM lock WHERE holder = ? RETURNING *');
-  const removeExpired = db.prepare<unknown[], LockRow>('DELETE FROM lock WHERE expires_at <= ? RETURNING *');
-  const earliest = db.prepare<unknown[], { at: number | null }>('SELECT min(expires_at) AS at FROM lock');
-  const countFence = db.prepare<
-    unknown[],
-    { value: string }
-  >(`INSERT INTO meta (key, value) VALUES ('fence', '1')
-    ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) RETURNING value`);
-
-  const resolveReach = (path: string): LockReach =>
-    computeReach(paths.resolveNamed(path), paths.resolveNamed('.').absolute);
-
-  const buildLockParameters = ({ key, above, low, high, holdsWorkspace }: LockReach, holder = '') => ({
-    key,
-    above: JSON.stringify(above),
-    low,
-    high,
-    holdsWorkspace: holdsWorkspace ? 1 : 0,
-    holder,
-    exempt: JSON.stringify(holder === '' ? [] : [holder, ...rivalsOf(holder)]),
-    now: clock.now(),
-  });
+export function createLocks(deps: LocksDeps): Locks {
+  const { storage, events, clock, peers } = deps;
+  const table = createLockTable(deps);
+  const { resolveReach } = table;
 
   function recordLockEvent(
     kind: 'lock_acquired' | 'lock_released' | 'lock_expired',
@@ -105,7 +51,7 @@ export function createLocks({ storage, events, clock, peers, paths, rivalsOf }: 
 
   /** Inside `storage.write`. */
   function removeExpiredLocks(): void {
-    const gone = removeExpired.all(clock.now());
+    const gone = table.removeExpired(clock.now());
     if (gone.length === 0) return;
     expiry.changed();
     gone.sort((one, other) => one.expires_at - other.expires_at);
@@ -120,28 +66,28 @@ export function createLocks({ storage, events, clock, peers, paths, rivalsOf }: 
   const expiry = createExpiry({
     storage,
     clock,
-    nextAt: () => earliest.get()?.at ?? null,
+    nextAt: table.findEarliestEnd,
     expire: removeExpiredLocks,
   });
 
   return {
     acquire({ holder, path, ttlMin }, by) {
       checkNotEnded(peers, holder);
-      const { key, ...rest } = resolveReach(path);
+      const at = resolveReach(path);
       removeExpiredLocks();
-      const wish = buildLockParameters({ key, ...rest }, holder);
-      const other = conflicts.get(wish);
-      if (other) throw lockHeldError(key, other);
-      const found = exactly.get(wish);
+      const other = table.findConflict(at, holder);
+      if (other) throw lockHeldError(at.key, other);
+      const found = table.findExact(at, holder);
+      const now = clock.now();
       const before = found?.holder === holder ? found : undefined;
       const row: LockRow = {
-        path: key,
+        path: at.key,
         holder,
-        fence: Number(countFence.get()?.value),
-        acquired_at: before?.acquired_at ?? wish.now,
-        expires_at: wish.now + ttlMin * 60_000,
+        fence: table.nextFence(),
+        acquired_at: before?.acquired_at ?? now,
+        expires_at: now + ttlMin * 60_000,
       };
-      put.run(row.path, row.holder, row.fence, row.acquired_at, row.expires_at);
+      table.put(row);
       expiry.changed();
       recordLockEvent('lock_acquired', row, { ...by, data: { extended: before !== undefined } });
       return toLock(row);
@@ -149,51 +95,35 @@ export function createLocks({ storage, events, clock, peers, paths, rivalsOf }: 
 
     check(holder, path) {
       const at = resolveReach(path);
-      const lock = own.get(buildLockParameters(at, holder));
+      const lock = table.findOwn(at, holder);
       if (lock) return { path: at.key, lock: toLock(lock) };
-      throw lockDeniedError(
-        at.key,
-        holder,
-        over.get(buildLockParameters(at, holder)) ?? conflicts.get(buildLockParameters(at, holder)),
-      );
+      throw lockDeniedError(at.key, holder, table.listOver(at, holder)[0] ?? table.findConflict(at, holder));
     },
 
     release(holder, path, by) {
       const at = resolveReach(path);
-      const row = exactly.get(buildLockParameters(at, holder));
-      if (row === undefined) throw notLockedError(at.key, own.get(buildLockParameters(at, holder)));
-      if (row.holder !== holder) {
-        throw new SvcError(
-          'holder_mismatch',
-          `${toPrintable(at.key)} is held by ${row.holder}, not by ${holder}`,
-          {
-            hint: `${row.holder} can release it`,
-            data: describeLock(at.key, row),
-          },
-        );
-      }
-      remove.run(at.key, holder);
+      const row = table.findExact(at, holder);
+      if (row === undefined) throw notLockedError(at.key, table.findOwn(at, holder));
+      if (row.holder !== holder) throw notHolderError(at.key, holder, row);
+      table.remove(row);
       expiry.changed();
       recordLockEvent('lock_released', row, { ...by });
       return at.key;
     },
 
     around: (path) =>
-      (path === undefined
-        ? all.all({ now: clock.now() })
-        : around.all(buildLockParameters(resolveReach(path)))
-      ).map(toLock),
+      (path === undefined ? table.listAll() : table.listAround(resolveReach(path))).map(toLock),
 
     holderOver(path, exceptHolder) {
-      const row = over.get(buildLockParameters(resolveReach(path), exceptHolder ?? ''));
+      const [row] = table.listOver(resolveReach(path), exceptHolder ?? '');
       return row === undefined ? null : toLock(row);
     },
 
-    listOver: (path) => over.all(buildLockParameters(resolveReach(path))).map(toLock),
+    listOver: (path) => table.listOver(resolveReach(path)).map(toLock),
 
     releaseAll(holder, why) {
       removeExpiredLocks();
-      const rows = removeOf.all(holder);
+      const rows = table.removeOf(holder);
       if (rows.length === 0) return;
       expiry.changed();
       for (const row of rows) recordLockEvent('lock_released', row, { via: 'engine', data: { reason: why } });
@@ -231,6 +161,12 @@ function lockDeniedError(key: string, holder: string, row: LockRow | undefined):
     data: describeLock(key, row),
   });
 }
+
+const notHolderError = (key: string, holder: string, row: LockRow): SvcError =>
+  new SvcError('holder_mismatch', `${toPrintable(key)} is held by ${row.holder}, not by ${holder}`, {
+    hint: `${row.holder} can release it`,
+    data: describeLock(key, row),
+  });
 
 const notLockedError = (key: string, covering: LockRow | undefined): SvcError =>
   new SvcError('not_found', `no one holds a lock on ${toPrintable(key)}`, {
