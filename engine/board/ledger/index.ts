@@ -7,6 +7,7 @@ import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
 import type { SessionPeers } from '../../workers/sessions/index.ts';
 import { checkNotEnded, findEventScope } from '../holder.ts';
 
+import { createClaimTable } from './claim-table.ts';
 import type { LedgerItem } from './parse.ts';
 import { readLedger } from './read.ts';
 import type { Claim, ClaimRow, Ledger, ShownItem } from './rows.ts';
@@ -47,24 +48,7 @@ export interface Ledgers {
 }
 
 export function createLedgers({ storage, events, clock, peers, paths, rivalsOf }: LedgersDeps): Ledgers {
-  const { db } = storage;
-  const ofItem = db.prepare<unknown[], ClaimRow>(
-    'SELECT * FROM claim WHERE ledger = ? AND item = ? ORDER BY claimed_at, holder',
-  );
-  const ofLedger = db.prepare<unknown[], ClaimRow>(
-    'SELECT * FROM claim WHERE ledger = ? ORDER BY claimed_at, holder',
-  );
-  const ofHolder = db.prepare<unknown[], ClaimRow>(
-    'SELECT * FROM claim WHERE holder = ? ORDER BY claimed_at, ledger, item',
-  );
-  const put =
-    db.prepare(`INSERT INTO claim (ledger, item, text, holder, claimed_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (ledger, item, holder) DO UPDATE SET text = excluded.text, expires_at = excluded.expires_at`);
-  const remove = db.prepare('DELETE FROM claim WHERE ledger = ? AND item = ? AND holder = ?');
-  const removeOf = db.prepare<unknown[], ClaimRow>('DELETE FROM claim WHERE holder = ? RETURNING *');
-  const removeExpired = db.prepare<unknown[], ClaimRow>(
-    'DELETE FROM claim WHERE expires_at <= ? RETURNING *',
-  );
+  const claims = createClaimTable(storage);
 
   /** Reports whether a claim has ended: with its session or its time. A claim of an unknown session lasts for its time. */
   const isHeld = (row: ClaimRow): boolean =>
@@ -91,14 +75,14 @@ export function createLedgers({ storage, events, clock, peers, paths, rivalsOf }
       const entry = findItem(named.key, readLedger(named)?.items, item);
       if (entry.checked) throw itemCheckedError(named.key, entry);
       const now = clock.now();
-      releaseClaims(removeExpired.all(now), 'it expired');
-      const rows = ofItem.all(named.key, item);
+      releaseClaims(claims.removeExpired(now), 'it expired');
+      const rows = claims.listOfItem(named.key, item);
       const before = rows.find((each) => each.holder === holder);
       const allowed = [holder, ...rivalsOf(holder)];
       const other = rows.find((each) => isHeld(each) && !allowed.includes(each.holder));
       if (other !== undefined) throw itemHeldError(other, entry);
       const over = rows.filter((each) => !isHeld(each) && each.holder !== holder);
-      for (const each of over) remove.run(each.ledger, each.item, each.holder);
+      for (const each of over) claims.remove(each);
       releaseClaims(over, 'its session has ended');
       const row: ClaimRow = {
         ledger: named.key,
@@ -108,7 +92,7 @@ export function createLedgers({ storage, events, clock, peers, paths, rivalsOf }
         claimed_at: before?.claimed_at ?? now,
         expires_at: now + ttlMin * 60_000,
       };
-      put.run(row.ledger, row.item, row.text, row.holder, row.claimed_at, row.expires_at);
+      claims.put(row);
       // Followers of events must not see the item's text.
       recordClaimEvent('item_claimed', row, { ...by, data: { extended: before !== undefined } });
       return { ledger: row.ledger, item, text: row.text, holder, expiresAt: rfc3339(row.expires_at) };
@@ -116,29 +100,14 @@ export function createLedgers({ storage, events, clock, peers, paths, rivalsOf }
 
     release({ holder, item, ledger }, by) {
       const { key } = paths.resolveNamed(ledger);
-      const rows = ofItem.all(key, item).filter(isHeld);
+      const rows = claims.listOfItem(key, item).filter(isHeld);
       const row = rows.find((each) => each.holder === holder) ?? rows[0];
-      if (row === undefined) {
-        const found = readLedger(paths.resolveNamed(ledger))?.items[item - 1] ?? null;
-        const named = found === null ? '' : ` (${quoteItem(found.text)})`;
-        throw new SvcError('not_found', `no one holds item ${item}${named} of ${toPrintable(key)}`, {
-          hint: ITEMS_ARE,
-          data: { ledger: key, item, text: found?.text ?? null },
-        });
-      }
-      if (holder !== '*' && row.holder !== holder) {
-        throw new SvcError(
-          'holder_mismatch',
-          `item ${item} (${quoteItem(row.text)}) of ${toPrintable(key)} is held by ${row.holder}, not by ${holder}`,
-          {
-            hint: `${row.holder} can release it`,
-            data: { ledger: key, item, text: row.text, held_by: row.holder },
-          },
-        );
-      }
+      if (row === undefined)
+        throw notClaimedError(key, item, readLedger(paths.resolveNamed(ledger))?.items[item - 1]);
+      if (holder !== '*' && row.holder !== holder) throw notClaimantError(row, holder);
       const released = holder === '*' ? rows : [row];
       for (const each of released) {
-        remove.run(key, item, each.holder);
+        claims.remove(each);
         recordClaimEvent('item_released', each, { ...by });
       }
       return { ledger: key, text: row.text };
@@ -148,20 +117,10 @@ export function createLedgers({ storage, events, clock, peers, paths, rivalsOf }
       const named = paths.resolveNamed(ledger);
       const found = readLedger(named);
       if (found === null) throw ledgerNotFoundError(named.key);
-      const claims = Map.groupBy(ofLedger.all(named.key).filter(isHeld), ({ item }) => item);
+      const byItem = Map.groupBy(claims.listOfLedger(named.key).filter(isHeld), ({ item }) => item);
       return {
         ledger: named.key,
-        items: found.items.map((entry): ShownItem => {
-          const rows = claims.get(entry.item);
-          if (rows === undefined)
-            return { ...entry, holder: null, expiresAt: null, claimedTextDiffers: false };
-          return {
-            ...entry,
-            holder: rows.map(({ holder }) => holder).join(', '),
-            expiresAt: rfc3339(Math.max(...rows.map(({ expires_at }) => expires_at))),
-            claimedTextDiffers: rows.some(({ text }) => text !== entry.text),
-          };
-        }),
+        items: found.items.map((entry) => showItem(entry, byItem.get(entry.item))),
         clarify: {
           present: found.clarify.present,
           open: found.clarify.items.filter((entry) => !entry.checked).length,
@@ -170,20 +129,30 @@ export function createLedgers({ storage, events, clock, peers, paths, rivalsOf }
     },
 
     claimsOn: (ledger, item) =>
-      ofItem
-        .all(paths.resolveNamed(ledger).key, item)
+      claims
+        .listOfItem(paths.resolveNamed(ledger).key, item)
         .filter(isHeld)
         .map(({ holder, text }) => ({ holder, text })),
 
     claimsOf: (holder) =>
-      ofHolder
-        .all(holder)
+      claims
+        .listOfHolder(holder)
         .filter(isHeld)
         .map(({ ledger, item, text }) => ({ ledger, item, text })),
 
     releaseAll(holder, why) {
-      releaseClaims(removeOf.all(holder), why);
+      releaseClaims(claims.removeOf(holder), why);
     },
+  };
+}
+
+function showItem(entry: LedgerItem, claims: readonly ClaimRow[] | undefined): ShownItem {
+  if (claims === undefined) return { ...entry, holder: null, expiresAt: null, claimedTextDiffers: false };
+  return {
+    ...entry,
+    holder: claims.map(({ holder }) => holder).join(', '),
+    expiresAt: rfc3339(Math.max(...claims.map(({ expires_at }) => expires_at))),
+    claimedTextDiffers: claims.some(({ text }) => text !== entry.text),
   };
 }
 
@@ -194,6 +163,21 @@ export const quoteItem = (text: string): string => {
   const line = toPrintable(text);
   return JSON.stringify(line.length > 120 ? `${line.slice(0, 119).toWellFormed()}…` : line);
 };
+
+function notClaimedError(ledger: string, item: number, found: LedgerItem | undefined): SvcError {
+  const named = found === undefined ? '' : ` (${quoteItem(found.text)})`;
+  return new SvcError('not_found', `no one holds item ${item}${named} of ${toPrintable(ledger)}`, {
+    hint: ITEMS_ARE,
+    data: { ledger, item, text: found?.text ?? null },
+  });
+}
+
+const notClaimantError = ({ ledger, item, text, holder: held_by }: ClaimRow, holder: string): SvcError =>
+  new SvcError(
+    'holder_mismatch',
+    `item ${item} (${quoteItem(text)}) of ${toPrintable(ledger)} is held by ${held_by}, not by ${holder}`,
+    { hint: `${held_by} can release it`, data: { ledger, item, text, held_by } },
+  );
 
 const ledgerNotFoundError = (key: string): SvcError =>
   new SvcError('not_found', `there is no ledger ${toPrintable(key)}`, {
