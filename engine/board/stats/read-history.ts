@@ -91,32 +91,8 @@ const KEYS: Readonly<
   day: ({ ended_at: endedAt }) => (endedAt === null ? null : formatDay(endedAt)),
 };
 
-/**
- * Reads every task with its sessions and decisions, in slices between which other requests are served.
- * @param from Unix ms; only tasks that were created then or later
- */
-export async function readHistory(
-  { db }: Pick<Storage, 'db'>,
-  { by, from, conflicts }: { by: StatsKind; from: number; conflicts: ConflictCounts },
-): Promise<RunHistory> {
-  const taskSlice = db.prepare<unknown[], TaskRow>(
-    `SELECT id, agent, project, status, failure_code, attempt, created_at, ended_at, archived_at FROM task
-     WHERE id > ? AND created_at >= ? ORDER BY id LIMIT ${SLICE}`,
-  );
-  // The cross join keeps the order of the tables: by the index of the tasks' sessions.
-  const sessionSlice = db.prepare<unknown[], SessionRow>(
-    `SELECT s.id, s.task_id, s.agent, s.project, s.runs, s.continues, s.started_at, s.ended_at, s.promoted_at,
-       s.tokens_in, s.tokens_cached, s.tokens_out, s.cost_usd, d.created_at AS asked_at, d.decided_at,
-       (SELECT f.failure_code FROM session f WHERE f.id = s.continues) AS former_failure
-     FROM session s CROSS JOIN decision d ON d.id = s.decision_id
-     WHERE s.task_id BETWEEN ? AND ? ORDER BY s.task_id, s.id`,
-  );
-  const removed = db
-    .prepare<unknown[], { n: number }>(
-      `SELECT coalesce((SELECT max(id) FROM task), 0) - (SELECT coalesce(sum(n), 0) FROM state_count WHERE of = 'task') AS n`,
-    )
-    .get()?.n;
-
+/** Counts the tasks and sessions of a history. */
+function createHistoryCounter(by: StatsKind, conflicts: ConflictCounts) {
   const total = createFigureCounter(null);
   const groups = new Map<string | null, FigureCounter>();
   const days = new Map<string, StatsDay>();
@@ -180,6 +156,53 @@ export async function readHistory(
     runTimes.set(agent, times);
   }
 
+  function finish(): Omit<RunHistory, 'removed'> {
+    const figures = [...groups.values()].map((group) => group.figures());
+    return {
+      since: since === null ? null : rfc3339(since),
+      archived,
+      total: total.figures(),
+      groups:
+        by === 'day'
+          ? figures.sort((one, other) => String(one.key).localeCompare(String(other.key)))
+          : figures.sort((one, other) => other.tasks - one.tasks || other.runs - one.runs),
+      days: fillDays(days),
+      runMs: new Map(
+        [...runTimes].map(([agent, times]) => [agent, findPercentile(Float64Array.from(times).sort(), 0.5)!]),
+      ),
+    };
+  }
+
+  return { addTask, addSession, finish };
+}
+
+/**
+ * Reads every task with its sessions and decisions, in slices between which other requests are served.
+ * @param from Unix ms; only tasks that were created then or later
+ */
+export async function readHistory(
+  { db }: Pick<Storage, 'db'>,
+  { by, from, conflicts }: { by: StatsKind; from: number; conflicts: ConflictCounts },
+): Promise<RunHistory> {
+  const taskSlice = db.prepare<unknown[], TaskRow>(
+    `SELECT id, agent, project, status, failure_code, attempt, created_at, ended_at, archived_at FROM task
+     WHERE id > ? AND created_at >= ? ORDER BY id LIMIT ${SLICE}`,
+  );
+  // The cross join keeps the order of the tables: by the index of the tasks' sessions.
+  const sessionSlice = db.prepare<unknown[], SessionRow>(
+    `SELECT s.id, s.task_id, s.agent, s.project, s.runs, s.continues, s.started_at, s.ended_at, s.promoted_at,
+       s.tokens_in, s.tokens_cached, s.tokens_out, s.cost_usd, d.created_at AS asked_at, d.decided_at,
+       (SELECT f.failure_code FROM session f WHERE f.id = s.continues) AS former_failure
+     FROM session s CROSS JOIN decision d ON d.id = s.decision_id
+     WHERE s.task_id BETWEEN ? AND ? ORDER BY s.task_id, s.id`,
+  );
+  const removed = db
+    .prepare<unknown[], { n: number }>(
+      `SELECT coalesce((SELECT max(id) FROM task), 0) - (SELECT coalesce(sum(n), 0) FROM state_count WHERE of = 'task') AS n`,
+    )
+    .get()?.n;
+
+  const counter = createHistoryCounter(by, conflicts);
   for (let last = 0; ; ) {
     const tasks = taskSlice.all(last, from);
     if (tasks.length === 0) break;
@@ -187,28 +210,13 @@ export async function readHistory(
     const sessionsOf = Map.groupBy(sessionSlice.all(tasks[0]!.id, next), (session) => session.task_id);
     for (const task of tasks) {
       const sessions = sessionsOf.get(task.id) ?? [];
-      addTask(task, sessions);
-      for (const session of sessions) addSession(session);
+      counter.addTask(task, sessions);
+      for (const session of sessions) counter.addSession(session);
     }
     last = next;
     await nextTurn();
   }
-
-  const figures = [...groups.values()].map((group) => group.figures());
-  return {
-    since: since === null ? null : rfc3339(since),
-    removed: removed ?? 0,
-    archived,
-    total: total.figures(),
-    groups:
-      by === 'day'
-        ? figures.sort((one, other) => String(one.key).localeCompare(String(other.key)))
-        : figures.sort((one, other) => other.tasks - one.tasks || other.runs - one.runs),
-    days: fillDays(days),
-    runMs: new Map(
-      [...runTimes].map(([agent, times]) => [agent, findPercentile(Float64Array.from(times).sort(), 0.5)!]),
-    ),
-  };
+  return { ...counter.finish(), removed: removed ?? 0 };
 }
 
 /** Includes days without events, so that a chart of them is accurate. */
