@@ -95,6 +95,15 @@ export interface Board<D extends DispatchPort & RunPlanner> {
   close(): Promise<void>;
 }
 
+/** Creates the dispatcher's check, which asks the workflow: it exists only once the dispatcher does. */
+const createApprovalCheck = (decisions: Decisions, workflow: () => Workflow): ApprovalCheck => ({
+  boundTo: decisions.boundTo,
+  changesSince: (session) =>
+    workflow().changesSince(session, session.race === null ? undefined : session.agent),
+  lose: (session, why, changes) => workflow().loseApproval(session, why, changes),
+  bindOld: (optionsOf) => workflow().bindOldDecisions(optionsOf),
+});
+
 /** Composes the board: tasks, decisions, and the workflow between them. */
 export function createBoard<D extends DispatchPort & RunPlanner & Pick<RaceOperationsDeps, 'facts'>>(
   deps: BoardDeps<D>,
@@ -105,13 +114,7 @@ export function createBoard<D extends DispatchPort & RunPlanner & Pick<RaceOpera
   const races = createRaces({ storage, events, clock, tasks, sessions });
   const dispatcher = deps.createDispatch(
     tasks,
-    {
-      boundTo: (decisionId) => decisions.boundTo(decisionId),
-      changesSince: (session) =>
-        workflow.changesSince(session, session.race === null ? undefined : session.agent),
-      lose: (session, why, changes) => workflow.loseApproval(session, why, changes),
-      bindOld: (optionsOf) => workflow.bindOldDecisions(optionsOf),
-    },
+    createApprovalCheck(decisions, () => workflow),
     races,
   );
   const holding = { ...deps, rivalsOf: races.rivalsOf };

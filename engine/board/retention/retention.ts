@@ -10,6 +10,7 @@ import type { RetentionKind } from './kind.ts';
 import { logRetention } from './logs.ts';
 import { createPacedWriter, type PacedWriter } from './pace.ts';
 import { refRetention } from './refs.ts';
+import { createDatabaseShrinker } from './shrink.ts';
 import { taskRetention } from './tasks.ts';
 
 /** The removed or removable data of one kind. */
@@ -48,8 +49,6 @@ export interface DataRetention {
 const DAY_MS = 86_400_000;
 /** Right after the start of an engine other work is more important. */
 const FIRST_AFTER_MS = 5 * 60_000;
-/** Pages that are returned to the file system in one transaction. */
-const PAGES_AT_ONCE = 32;
 const LAST_SWEEP = 'swept_at';
 
 export function createDataRetention(deps: {
@@ -65,6 +64,7 @@ export function createDataRetention(deps: {
   const { storage, events, clock, worktrees, log } = deps;
   const { db } = storage;
   let isClosed = false;
+  const { measureDatabase, canShrink, shrinkDatabase } = createDatabaseShrinker(storage, () => isClosed);
   // Rows with references are removed before their targets.
   const kinds: readonly RetentionKind[] = [
     refRetention({ of: 'discarded', storage, worktrees }),
@@ -94,19 +94,6 @@ export function createDataRetention(deps: {
       await writer.rest(0);
     }
     return cleaned;
-  }
-
-  const readPragma = (name: string): number => Number(db.pragma(name, { simple: true }));
-  const measureDatabase = (): number => readPragma('page_count') * readPragma('page_size');
-  const canShrink = (): boolean => readPragma('auto_vacuum') === 2;
-
-  /** Returns free pages, few at a time. */
-  async function shrinkDatabase(writer: PacedWriter): Promise<void> {
-    while (canShrink() && !isClosed && readPragma('freelist_count') > 0) {
-      const begun = performance.now();
-      await storage.write(() => db.pragma(`incremental_vacuum(${PAGES_AT_ONCE})`));
-      await writer.rest(performance.now() - begun);
-    }
   }
 
   const clean: DataRetention['clean'] = async ({ olderMs, isDryRun, actor, via }) => {
