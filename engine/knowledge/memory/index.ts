@@ -9,8 +9,8 @@ import { createSerialQueue } from '../../core/base/serial-queue.ts';
 import type { CallerPaths } from '../../core/workspace/caller-paths.ts';
 import { realOf, type WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
+import { createMemoryAuthors } from './authors.ts';
 import { composeNotes } from './brief.ts';
-import type { MemoryAuthor } from './memory-table.ts';
 import type { createRecall } from './recall.ts';
 import type { MemoryStore } from './store.ts';
 
@@ -52,8 +52,6 @@ export interface OpenMemory {
 export type Memories = ReturnType<typeof createMemory>;
 
 const SWEEP_EVERY_MS = 60 * 60_000;
-/** Sources of tasks written by people outside this machine. */
-const OUTSIDE = new Set(['codehost', 'chat']);
 
 /** Owns the memories that outlive a session. */
 export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
@@ -101,43 +99,9 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
     },
   });
 
-  /** Returns why the caller's memories wait for a person, as a clause; null if they do not. */
-  function findDoubt(caller: Caller, taskId: string | null): string | null {
-    if (caller.seat !== 'worker') return null;
-    if (taskId === null) return 'stored by a worker of an unknown task';
-    const { source, stranger } = deps.task(taskId);
-    return stranger !== null || OUTSIDE.has(source)
-      ? `stored by a worker of ${taskId}, which comes from outside (${source})`
-      : null;
-  }
-
-  function authorOf(caller: Caller): MemoryAuthor {
-    const { actor, seat, via, sessionId } = caller;
-    const session = sessionId === null ? null : deps.sessionOf(sessionId);
-    const taskId = session?.taskId ?? null;
-    const agent = session?.agent ?? null;
-    return { actor, seat, via, sessionId, taskId, agent, unreviewed: findDoubt(caller, taskId) };
-  }
-
-  /**
-   * Finds the folder of a bundle, and an existing folder above it. The default is the folder of svc.yaml; for callers
-   * other than the Chair it is checked as if they had named it.
-   */
-  function locateBundle(dir: string | undefined, caller: Caller): { top: string; folder: string } {
-    const { root, okfDir } = settings();
-    if (dir !== undefined || caller.seat !== 'chair') {
-      const { top, absolute } = deps.callerPaths.resolveOwn(dir ?? okfDir, caller);
-      return { top, folder: absolute };
-    }
-    const folder = realOf(okfDir);
-    let top = isInsideFolder(realOf(root), folder) ? realOf(root) : dirname(folder);
-    while (deps.paths.statOf(top) === null && top !== dirname(top)) top = dirname(top);
-    return { top, folder };
-  }
-
   return {
     open: openMemory,
-    authorOf,
+    ...createMemoryAuthors(deps),
     /** Writes the memories as an OKF bundle, replacing an earlier one. */
     exportBundle: (
       dir: string | undefined,
@@ -147,7 +111,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
       inFolder(async () => {
         const { store } = await openMemory();
         const { composeBundle, replaceBundle } = await import('./okf/export.ts');
-        const { top, folder } = locateBundle(dir, caller);
+        const { top, folder } = locateBundle(deps, dir, caller);
         const memories = store.listForExport(all, limit);
         const files = await composeBundle(memories, deps.isConfiguration);
         await replaceBundle({ top, folder, files, knows: store.knows });
@@ -160,19 +124,12 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
           import('./okf/import.ts'),
           import('./okf/export.ts'),
         ]);
-        const { folder } = locateBundle(dir, caller);
+        const { folder } = locateBundle(deps, dir, caller);
         settleExports(folder);
         if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
           throw new SvcError('not_found', `no folder ${folder}`, { hint: 'name the folder of a bundle' });
         return { dir: folder, ...(await readBundle(folder)) };
       }),
-    /** Returns the importer of a bundle: unreviewed memories wait for a person. */
-    importerOf(caller: Caller): MemoryAuthor {
-      const author = authorOf(caller);
-      const { sessionId, unreviewed } = author;
-      const doubt = sessionId === null ? null : `imported by ${sessionId}, and not reviewed by a person`;
-      return { ...author, unreviewed: unreviewed ?? doubt };
-    },
     /** Returns the memories about a task as the file for its worker, recorded with its session; null for none. */
     async writeBrief(
       { taskId, prompt }: { taskId: string; prompt: string },
@@ -196,4 +153,24 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
     start: () => timer.sleepUntil(clock.now() + SWEEP_EVERY_MS),
     close: timer.close,
   };
+}
+
+/**
+ * Finds the folder of a bundle, and an existing folder above it. The default is the folder of svc.yaml; for callers
+ * other than the Chair it is checked as if they had named it.
+ */
+function locateBundle(
+  deps: Pick<MemoryDeps, 'settings' | 'callerPaths' | 'paths'>,
+  dir: string | undefined,
+  caller: Caller,
+): { top: string; folder: string } {
+  const { root, okfDir } = deps.settings();
+  if (dir !== undefined || caller.seat !== 'chair') {
+    const { top, absolute } = deps.callerPaths.resolveOwn(dir ?? okfDir, caller);
+    return { top, folder: absolute };
+  }
+  const folder = realOf(okfDir);
+  let top = isInsideFolder(realOf(root), folder) ? realOf(root) : dirname(folder);
+  while (deps.paths.statOf(top) === null && top !== dirname(top)) top = dirname(top);
+  return { top, folder };
 }

@@ -1,39 +1,14 @@
-import { cursorError } from '../../core/api/cursor.ts';
 import type { Clock } from '../../core/base/clock.ts';
-import { makeTitle } from '../../core/base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { createBriefRecords } from './brief-records.ts';
-import {
-  cleaner,
-  createMemoryTable,
-  type MemoryAuthor,
-  makeMemoryId,
-  type NewRow,
-  normalizeTitle,
-} from './memory-table.ts';
+import { createMemoryLists, prepareSameTitle } from './memory-lists.ts';
+import { createMemoryTable, type MemoryAuthor, normalizeTitle } from './memory-table.ts';
 import { forgetContent } from './okf/concept.ts';
 import { createConcepts } from './okf/concepts.ts';
 import type { WritingDeps } from './okf/written.ts';
-import { type Memory, type MemoryRow, toMemory } from './rows.ts';
-
-/** A memory to store. */
-export interface NewMemory {
-  text: string;
-  title?: string | undefined;
-  type?: string | undefined;
-  tags?: readonly string[] | undefined;
-  source?: string | undefined;
-}
-
-export interface RememberResult {
-  memory: Memory;
-  /** False for an exact repeat of an active row, which is returned instead. */
-  isNew: boolean;
-  /** Kinds of secrets that were removed. */
-  redacted: string[];
-  /** Ids of active rows of the same type and title with different text. */
-  conflicts: string[];
-}
+import { createRemembering, type NewMemory, type RememberResult } from './remember.ts';
+import { type Memory, toMemory } from './rows.ts';
+import { createMemorySweep } from './sweep.ts';
 
 export interface MemoryStoreDeps extends WritingDeps {
   storage: Storage;
@@ -43,52 +18,12 @@ export interface MemoryStoreDeps extends WritingDeps {
 
 export type MemoryStore = ReturnType<typeof createMemoryStore>;
 
-const DAY_MS = 86_400_000;
-export const DEFAULT_TYPE = 'fact';
-
-/** The rows after a given row of a list, newest first. */
-const AFTER = '(changed_at, number) < (?, ?)';
-const NEWER_THAN_ALL = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
-
 /** Owns the rows of the memory and their search data. Changes run inside `storage.write`. */
 export function createMemoryStore({ storage, events, clock, ...writing }: MemoryStoreDeps) {
   const { db } = storage;
-  const { retentionDays } = writing;
   const table = createMemoryTable(db, clock);
-  const { words, resolve, resolveActive, insertRow, endRow } = table;
-  const sameTitle = db.prepare<unknown[], MemoryRow>(
-    "SELECT * FROM memory WHERE state = 'active' AND type = ? AND title_key = ? AND id <> ? ORDER BY changed_at",
-  );
-  const conflicting = db.prepare<
-    unknown[],
-    { type: string; title_key: string }
-  >(`SELECT type, title_key FROM memory
-    WHERE state = 'active' GROUP BY type, title_key HAVING count(*) > 1 ORDER BY max(changed_at) DESC LIMIT +?`);
-  const newest = db.prepare<unknown[], MemoryRow>(
-    `SELECT * FROM memory WHERE state = 'active' AND ${AFTER} ORDER BY changed_at DESC, number DESC LIMIT +?`,
-  );
-  const newestOf = db.prepare<unknown[], MemoryRow>(
-    `SELECT * FROM memory WHERE state = 'active' AND ${AFTER} AND type = ?
-     ORDER BY changed_at DESC, number DESC LIMIT +?`,
-  );
-  const unreviewed = db.prepare<unknown[], MemoryRow>(
-    `SELECT * FROM memory WHERE state = 'active' AND unreviewed IS NOT NULL AND number > ? ORDER BY number LIMIT +?`,
-  );
-  const countActive = db.prepare<unknown[], { n: number }>(
-    "SELECT count(*) AS n FROM memory WHERE state = 'active'",
-  );
-  const countFollowing = db.prepare<unknown[], { n: number }>(
-    `SELECT count(*) AS n FROM memory WHERE state = 'active' AND ${AFTER} AND type = coalesce(?, type)`,
-  );
-  const countUnreviewed = db.prepare<unknown[], { n: number }>(
-    "SELECT count(*) AS n FROM memory WHERE state = 'active' AND unreviewed IS NOT NULL",
-  );
-  const overdue = db.prepare<unknown[], MemoryRow>(
-    "SELECT * FROM memory WHERE state = 'active' AND type = ? AND changed_at <= ?",
-  );
-  const anyOverdue = db.prepare<unknown[], { n: number }>(
-    "SELECT 1 AS n FROM memory WHERE state = 'active' AND type = ? AND changed_at <= ? LIMIT 1",
-  );
+  const { words, resolve, resolveActive, endRow } = table;
+  const findSameTitle = prepareSameTitle(db);
   const markKept = db.prepare(
     'UPDATE memory SET unreviewed = NULL, kept_by = ?, kept_at = ? WHERE number = ?',
   );
@@ -101,35 +36,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     events.append({ kind: 'memory_changed', ...by, data: { id: memory.id, type: memory.type, change } });
   }
 
-  function remember(
-    wanted: NewMemory,
-    author: MemoryAuthor,
-    by: { actor: string; via: string },
-    okf: Pick<NewRow, 'okfPath' | 'okfFrontmatter'> = { okfPath: null, okfFrontmatter: null },
-  ): RememberResult {
-    const redacted = new Set<string>();
-    const clean = cleaner(redacted);
-    const text = clean(wanted.text);
-    const type = wanted.type ?? DEFAULT_TYPE;
-    const title = clean(wanted.title ?? makeTitle(text));
-    const tags = [...new Set((wanted.tags ?? []).map(clean))];
-    const source = wanted.source === undefined ? null : clean(wanted.source);
-    const same = table.findActive(type, title, text);
-    if (same !== undefined)
-      return { memory: toMemory(same), isNew: false, redacted: [...redacted], conflicts: [] };
-    const row = insertRow(
-      { id: makeMemoryId(), type, title, text, tags, source, changedAt: clock.now(), ...okf },
-      author,
-    );
-    words.add(row);
-    tell(row, 'remembered', by);
-    return {
-      memory: toMemory(row),
-      isNew: true,
-      redacted: [...redacted],
-      conflicts: sameTitle.all(type, row.title_key, row.id).map((each) => each.id),
-    };
-  }
+  const remember = createRemembering({ table, clock, findSameTitle, tell });
 
   /** Records that a person has reviewed it: it may enter briefs. */
   function keepMemory(id: string, by: { actor: string; via: string }): Memory {
@@ -141,50 +48,17 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     return toMemory(resolve(row.id));
   }
 
-  const limits = (): [type: string, before: number][] =>
-    Object.entries(retentionDays())
-      .filter(([, days]) => days > 0)
-      .map(([type, days]) => [type, clock.now() - days * DAY_MS]);
-
-  /** Returns the row that a cursor names, in any state. Throws `usage`. */
-  function findCursor(cursor: string | undefined): MemoryRow | undefined {
-    if (cursor === undefined) return undefined;
-    const row = table.find(cursor);
-    if (row === undefined) throw cursorError(cursor);
-    return row;
-  }
-
   return {
     ...createConcepts({ db, table, events, clock, writing }),
     ...createBriefRecords(db, clock),
+    ...createMemoryLists(db, table, findSameTitle),
+    ...createMemorySweep(db, clock, writing.retentionDays, (row, by) => {
+      endRow(row, 'expired');
+      tell(row, 'expired', by);
+    }),
     remember,
 
     resolve: (id: string): Memory => toMemory(resolve(id)),
-
-    /** Returns active memories, newest first: at most `limit` after the one named by `cursor`. Throws `usage`. */
-    list({ limit, type, cursor }: { limit: number; type?: string | undefined; cursor?: string | undefined }) {
-      const last = findCursor(cursor);
-      const after = last === undefined ? NEWER_THAN_ALL : [last.changed_at, last.number];
-      return (type === undefined ? newest.all(...after, limit) : newestOf.all(...after, type, limit)).map(
-        toMemory,
-      );
-    },
-
-    countActive: (): number => countActive.get()?.n ?? 0,
-
-    /** Returns the number of rows in a list, of one type or all, after the given one. */
-    countAfter(id: string, type?: string): number {
-      const { changed_at, number } = resolve(id);
-      return countFollowing.get(changed_at, number, type ?? null)?.n ?? 0;
-    },
-
-    /** Memories that wait for a person, oldest first: at most `limit` after the one named by `cursor`. Throws `usage`. */
-    listUnreviewed: ({ limit, cursor }: { limit: number; cursor?: string | undefined }): Memory[] =>
-      unreviewed.all(findCursor(cursor)?.number ?? 0, limit).map(toMemory),
-
-    /** Active memories with different text under one title, newest last in each group. */
-    conflicts: (limit = 200): Memory[][] =>
-      conflicting.all(limit).map(({ type, title_key }) => sameTitle.all(type, title_key, '').map(toMemory)),
 
     forget(id: string, by: { actor: string; via: string }): Memory {
       const row = resolve(id);
@@ -200,7 +74,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     /** Ends the others of its type and title; the remaining one counts as reviewed. */
     settle(id: string, by: { actor: string; via: string }): { memory: Memory; superseded: string[] } {
       const memory = keepMemory(id, by);
-      const others = sameTitle.all(memory.type, normalizeTitle(memory.title), memory.id);
+      const others = findSameTitle(memory.type, normalizeTitle(memory.title), memory.id);
       for (const each of others) {
         endRow(each, 'superseded', memory.id);
         tell(each, 'superseded', by);
@@ -233,27 +107,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       return { ...done, conflicts: done.conflicts.filter((each) => each !== row.id) };
     },
 
-    /** Other active rows of its type and title, newest last. */
-    listAgainst: ({ id, type, title }: Memory): Memory[] =>
-      sameTitle.all(type, normalizeTitle(title), id).map(toMemory),
-
-    countUnreviewed: (): number => countUnreviewed.get()?.n ?? 0,
-
     isIndexCurrent: words.isCurrent,
     rebuildIndex: words.rebuild,
-
-    /** Reports whether an active memory is past its retention. */
-    isSweepDue: (): boolean => limits().some(([type, before]) => anyOverdue.get(type, before) !== undefined),
-
-    /** Ends memories past their retention. Returns their ids. */
-    sweep(by: { actor: string; via: string }): string[] {
-      return limits().flatMap(([type, before]) =>
-        overdue.all(type, before).map((row) => {
-          endRow(row, 'expired');
-          tell(row, 'expired', by);
-          return row.id;
-        }),
-      );
-    },
   };
 }

@@ -29,13 +29,8 @@ export interface ConceptsDeps {
   writing: WritingDeps;
 }
 
-/** Converts rows of the memory to concepts of a bundle and back. Changes run inside `storage.write`. */
-export function createConcepts({ db, table, events, clock, writing }: ConceptsDeps) {
-  const everything = db.prepare<unknown[], MemoryRow>(
-    "SELECT * FROM memory WHERE @all OR state = 'active' ORDER BY changed_at DESC, number DESC LIMIT +@limit",
-  );
-  const keepOkf = db.prepare('UPDATE memory SET okf_path = ?, okf_frontmatter = ? WHERE number = ?');
-
+/** Creates the comparison of concepts with remembered rows. */
+function createConceptMatcher(table: MemoryTable, writing: WritingDeps) {
   /** Finds the row with this content: the row of that id, an active one, or an ended one with `isEnded`. */
   function findSame(
     { type, title, text }: Pick<OkfConcept, 'type' | 'title' | 'text'>,
@@ -55,6 +50,17 @@ export function createConcepts({ db, table, events, clock, writing }: ConceptsDe
       writeFrontmatter(describeRow(row, writing), row.okf_frontmatter, nameFile(path)),
       frontmatter,
     );
+
+  return { findSame, saysSame };
+}
+
+/** Converts rows of the memory to concepts of a bundle and back. Changes run inside `storage.write`. */
+export function createConcepts({ db, table, events, clock, writing }: ConceptsDeps) {
+  const everything = db.prepare<unknown[], MemoryRow>(
+    "SELECT * FROM memory WHERE @all OR state = 'active' ORDER BY changed_at DESC, number DESC LIMIT +@limit",
+  );
+  const { findSame, saysSame } = createConceptMatcher(table, writing);
+  const keepOkf = db.prepare('UPDATE memory SET okf_path = ?, okf_frontmatter = ? WHERE number = ?');
 
   function adopt(
     found: FoundConcept,
