@@ -1,0 +1,24 @@
+import { readLocale } from './language/check-language.ts';
+import { chooseCopyMode, findProfile, type GuardConfig, type GuardMode } from './profiles.ts';
+import type { WantedChecks } from './writes/check-writes.ts';
+
+/** The enabled checks, with the way of reporting. */
+interface ChosenChecks {
+  copies: GuardMode;
+  languages: GuardMode;
+  wanted: WantedChecks;
+}
+
+/** Creates the choice of the enabled checks, which svc.yaml may change. */
+export function createCheckChooser(
+  settings: () => { guard: GuardConfig; locale: string; codeLang: string },
+): () => ChosenChecks {
+  return () => {
+    const { guard, locale, codeLang } = settings();
+    const copies = chooseCopyMode(guard);
+    const { languages } = findProfile(guard);
+    const isOn = languages !== 'off';
+    const gates = { prose: isOn ? readLocale(locale) : null, code: isOn ? readLocale(codeLang) : null };
+    return { copies, languages, wanted: { copies: copies !== 'off', languages: gates } };
+  };
+}
