@@ -1,0 +1,64 @@
+import { posix } from 'node:path';
+import type { ValueEvaluator } from './evaluation.ts';
+import type { NameRules, NameSpace } from './language-rules.ts';
+import { spaceOf } from './package-names.ts';
+import type { FileView, GraphProject } from './project.ts';
+import { OUTSIDE_VALUE, type ResolvedValue } from './values.ts';
+
+/** Creates name resolution of Python. */
+export function createPythonNames(project: GraphProject, evaluator: () => ValueEvaluator): NameRules {
+  /** Returns a name of a Python module: its declarations, its imports, and its submodules. */
+  function findInModule(
+    module: FileView,
+    name: string,
+    space: NameSpace,
+    seen: ReadonlySet<number>,
+  ): ResolvedValue | null {
+    const own = evaluator().findExport(module, name, space);
+    if (own !== null) return own;
+    project.use(module, name);
+    for (const [index, each] of module.facts.imports.entries()) {
+      if (each.local === name) return evaluator().readImport(module, index, space);
+      if (each.name !== '*' || each.local !== '' || seen.has(module.id)) continue;
+      const starred = project.findPythonModule(module, each.from);
+      if (starred === null || 'folder' in starred) continue;
+      const found = findInModule(starred.file, name, space, new Set([...seen, module.id]));
+      if (found !== null) return found;
+    }
+    if (posix.basename(module.path) !== '__init__.py') return null;
+    return moduleSpace(project.findPythonModule(module, `.${name}`));
+  }
+
+  function moduleSpace(found: ReturnType<GraphProject['findPythonModule']>): ResolvedValue | null {
+    if (found === null) return null;
+    if ('file' in found) return spaceOf((name, space) => findInModule(found.file, name, space, new Set()));
+    return spaceOf((name) => moduleSpace(project.findPythonModule(found.from, `${found.folder}/${name}`)));
+  }
+
+  return {
+    importValue(file, index, space) {
+      const { from, name } = file.facts.imports[index]!;
+      const module = project.findPythonModule(file, from);
+      if (name === '*') return moduleSpace(module) ?? OUTSIDE_VALUE;
+      const found =
+        module !== null && 'file' in module
+          ? findInModule(module.file, name, space, new Set([file.id]))
+          : null;
+      if (found !== null) return found;
+      const below = from.endsWith('.') ? `${from}${name}` : `${from}.${name}`;
+      return moduleSpace(project.findPythonModule(file, below)) ?? OUTSIDE_VALUE;
+    },
+    freeName(file, name, space) {
+      for (const each of file.facts.imports) {
+        if (each.name !== '*' || each.local !== '') continue;
+        const module = project.findPythonModule(file, each.from);
+        const found =
+          module !== null && 'file' in module
+            ? findInModule(module.file, name, space, new Set([file.id]))
+            : null;
+        if (found !== null) return found;
+      }
+      return OUTSIDE_VALUE;
+    },
+  };
+}
