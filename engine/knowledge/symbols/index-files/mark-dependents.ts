@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { FileFacts } from '../facts.ts';
-import { ANY_FILE, ANY_PATH, MEMBER_KINDS } from '../resolve/stored-project.ts';
+import { MEMBER_KINDS } from '../resolve/only-methods.ts';
+import { ANY_FILE, ANY_PATH } from '../resolve/stored-project.ts';
 import { digestFacts, hashName, listChangedNames } from '../store/digest.ts';
 import type { GraphRows } from '../store/rows.ts';
 

@@ -31,7 +31,6 @@ export function createPackageFinder({
     const id = idOf(path);
     return id === undefined ? null : view(id);
   };
-  const joinModulePath = (...parts: string[]): string => posix.join(...parts).replace(/^\.\//, '');
 
   /** Returns names in manifests of one kind, with their folders. */
   function readNames(file: string, pattern: RegExp): { name: string; folder: string }[] {
@@ -56,18 +55,8 @@ export function createPackageFinder({
     fileAt(joinModulePath(folder, 'src/main.rs')) ??
     fileAt(joinModulePath(folder, 'lib.rs'));
 
-  function findPython(name: string, from: FileView): ReturnType<GraphProject['findPythonModule']> {
-    for (const part of name.split('/')) use(part);
-    const file =
-      fileAt(`${name}.py`) ??
-      fileAt(`${name}.pyi`) ??
-      fileAt(joinModulePath(name, '__init__.py')) ??
-      fileAt(joinModulePath(name, '__init__.pyi'));
-    if (file !== null) return { file };
-    return hasFolder(name) ? { folder: name, from } : null;
-  }
-
   return {
+    findPythonModule: createPythonFinder({ fileAt, use, hasFolder }),
     findGoPackage(_from, path) {
       const list = manifests.list();
       if (goModules?.list !== list) goModules = { list, known: readNames('go.mod', /^\s*module\s+(\S+)/m) };
@@ -75,26 +64,6 @@ export function createPackageFinder({
         .filter(({ name }) => path === name || path.startsWith(`${name}/`))
         .sort((one, other) => other.name.length - one.name.length);
       return best === undefined ? null : joinModulePath(best.folder, path.slice(best.name.length + 1)) || '.';
-    },
-    findPythonModule(from, name) {
-      if (name.includes('/')) return findPython(name, from);
-      const dots = /^\.*/.exec(name)![0].length;
-      const rest = name.slice(dots).replaceAll('.', '/');
-      const own = posix.dirname(from.path);
-      if (dots > 0) {
-        let folder = own;
-        for (let up = 1; up < dots; up += 1) folder = posix.dirname(folder);
-        const path = joinModulePath(folder, rest);
-        return rest === '' ? findPython(folder, from) : findPython(path, from);
-      }
-      // From the file's folder upwards, as a program started there or above would find it.
-      for (let folder = own; ; folder = posix.dirname(folder)) {
-        for (const each of folder === '.' ? ['.', 'src', 'lib', 'python'] : [folder]) {
-          const found = findPython(joinModulePath(each, rest), from);
-          if (found !== null && !('file' in found && found.file === from)) return found;
-        }
-        if (folder === '.') return null;
-      }
     },
     findRustChild(from, name) {
       const base = posix.basename(from.path);
@@ -133,3 +102,48 @@ export function createPackageFinder({
     },
   };
 }
+
+/** Creates the search for Python modules. */
+function createPythonFinder({
+  fileAt,
+  use,
+  hasFolder,
+}: Pick<PackageFinderDeps, 'use' | 'hasFolder'> & {
+  fileAt(path: string): FileView | null;
+}): PackageFinder['findPythonModule'] {
+  function findPython(name: string, from: FileView): ReturnType<GraphProject['findPythonModule']> {
+    for (const part of name.split('/')) use(part);
+    const file =
+      fileAt(`${name}.py`) ??
+      fileAt(`${name}.pyi`) ??
+      fileAt(joinModulePath(name, '__init__.py')) ??
+      fileAt(joinModulePath(name, '__init__.pyi'));
+    if (file !== null) return { file };
+    return hasFolder(name) ? { folder: name, from } : null;
+  }
+
+  function findPythonModule(from: FileView, name: string): ReturnType<GraphProject['findPythonModule']> {
+    if (name.includes('/')) return findPython(name, from);
+    const dots = /^\.*/.exec(name)![0].length;
+    const rest = name.slice(dots).replaceAll('.', '/');
+    const own = posix.dirname(from.path);
+    if (dots > 0) {
+      let folder = own;
+      for (let up = 1; up < dots; up += 1) folder = posix.dirname(folder);
+      const path = joinModulePath(folder, rest);
+      return rest === '' ? findPython(folder, from) : findPython(path, from);
+    }
+    // From the file's folder upwards, as a program started there or above would find it.
+    for (let folder = own; ; folder = posix.dirname(folder)) {
+      for (const each of folder === '.' ? ['.', 'src', 'lib', 'python'] : [folder]) {
+        const found = findPython(joinModulePath(each, rest), from);
+        if (found !== null && !('file' in found && found.file === from)) return found;
+      }
+      if (folder === '.') return null;
+    }
+  }
+
+  return findPythonModule;
+}
+
+const joinModulePath = (...parts: string[]): string => posix.join(...parts).replace(/^\.\//, '');
