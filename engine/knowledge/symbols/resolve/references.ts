@@ -1,63 +1,15 @@
-import type { ReferenceEdge, ResolveStrategy } from '../edges.ts';
+import type { ReferenceEdge } from '../edges.ts';
 import type { ExpressionFact, ReferenceFact, ReferenceKind } from '../facts.ts';
 import type { ValueEvaluator } from './evaluation.ts';
 import type { FileView, GraphProject } from './project.ts';
-import { type ResolvedValue, UNKNOWN_VALUE } from './values.ts';
+import { createTargetFinder, type FoundTarget } from './reference-target.ts';
 
-type Found = Pick<ReferenceEdge, 'to' | 'confidence' | 'strategy' | 'candidates'>;
+/** Creates the resolution of what a reference names. */
+function createExpressionResolver(project: GraphProject, evaluator: ValueEvaluator) {
+  const { evaluate, lookUpType, findMember } = evaluator;
+  const { findHeld, found } = createTargetFinder(evaluator);
 
-/** Resolves the references of a file one by one. */
-export function createReferenceResolver(project: GraphProject, evaluator: ValueEvaluator) {
-  const { evaluate, lookUpType, findMember, settle } = evaluator;
-
-  /** Returns the symbol itself; for a function known only by its type, the type, if it is named. */
-  function target(value: ResolvedValue): Found['to'] | null {
-    if (value.is === 'symbol') return { file: value.file.id, index: value.index };
-    return value.is === 'function' && value.named !== undefined
-      ? { file: value.file.id, index: value.named }
-      : null;
-  }
-
-  /** Returns the target of a call through a field: the member of the field's type, not the field. */
-  function findHeld(value: ResolvedValue): ResolvedValue {
-    const fact = value.is === 'symbol' ? value.file.facts.symbols[value.index] : undefined;
-    if (value.is !== 'symbol' || fact?.kind !== 'field' || fact.type?.[0] === 'f') return value;
-    const held = settle(value);
-    return held.is === 'symbol' || held.is === 'function' ? held : UNKNOWN_VALUE;
-  }
-
-  /** Returns if several values lead to one symbol, that symbol; otherwise the first function, as a guess. */
-  function found(
-    value: ResolvedValue,
-    confidence: Found['confidence'],
-    strategy: ResolveStrategy,
-  ): Found | null {
-    if (value.is !== 'either') {
-      const to = target(value);
-      return to === null ? null : { to, confidence, strategy, candidates: 1 };
-    }
-    const held = value.values.map(findHeld);
-    const ways = new Map(
-      held.flatMap((each) => {
-        const to = target(each);
-        return to === null ? [] : [[`${to.file} ${to.index}`, { to, each }] as const];
-      }),
-    );
-    const all = [...ways.values()];
-    const [first] = all.filter(({ each }) => !isField(each));
-    if (first === undefined) return null;
-    return {
-      to: first.to,
-      confidence: all.length === 1 ? confidence : 0.4,
-      strategy,
-      candidates: all.length,
-    };
-  }
-
-  const isField = (value: ResolvedValue): boolean =>
-    value.is === 'symbol' && value.file.facts.symbols[value.index]?.kind === 'field';
-
-  function resolveMember(file: FileView, object: ExpressionFact, name: string): Found | null {
+  function resolveMember(file: FileView, object: ExpressionFact, name: string): FoundTarget | null {
     const value = evaluate(file, object);
     const member = findMember(value, name);
     if (member !== null) {
@@ -76,13 +28,13 @@ export function createReferenceResolver(project: GraphProject, evaluator: ValueE
   }
 
   /** Returns the last resort: a member of an unknown value, if only one symbol of the project has that name. */
-  function resolveByName(file: FileView, name: string): Found | null {
+  function resolveByName(file: FileView, name: string): FoundTarget | null {
     if (COMMON_MEMBERS.has(name)) return null;
     const to = project.findOnlyMethod(file, name);
     return to === null ? null : { to, confidence: 0.4, strategy: 'name', candidates: 1 };
   }
 
-  function resolveExpression(file: FileView, expr: ExpressionFact, kind: ReferenceKind): Found | null {
+  function resolveExpression(file: FileView, expr: ExpressionFact, kind: ReferenceKind): FoundTarget | null {
     const isType = kind === 'type' || kind === 'inherit';
     switch (expr[0]) {
       case 's':
@@ -122,8 +74,15 @@ export function createReferenceResolver(project: GraphProject, evaluator: ValueE
     }
   }
 
+  return resolveExpression;
+}
+
+/** Resolves the references of a file one by one. */
+export function createReferenceResolver(project: GraphProject, evaluator: ValueEvaluator) {
+  const resolveExpression = createExpressionResolver(project, evaluator);
+
   /** Resolves a reference; unexpected code resolves to nothing, and does not abort the other references of the file. */
-  function resolveOrGiveUp(file: FileView, expr: ExpressionFact, kind: ReferenceKind): Found | null {
+  function resolveOrGiveUp(file: FileView, expr: ExpressionFact, kind: ReferenceKind): FoundTarget | null {
     evaluator.beginReference();
     try {
       return resolveExpression(file, expr, kind);
