@@ -76,15 +76,8 @@ export const toEdge = (row: unknown): EdgeRow => {
 
 export type GraphRows = ReturnType<typeof createGraphRows>;
 
-/** Creates the statements that change a graph.db. */
-export function createGraphRows(db: GraphDatabase) {
-  const insertFile = db.prepare(
-    `INSERT INTO file (path, language, hash, size, mtime, state, errors, facts, refs)
-     VALUES (@path, @language, @hash, @size, @mtime, @state, @errors, @facts, @refs)
-     ON CONFLICT (path) DO UPDATE SET language = @language, hash = @hash, size = @size, mtime = @mtime, state = @state,
-       errors = @errors, facts = @facts, refs = @refs, is_dirty = 1
-     RETURNING id`,
-  );
+/** Creates the writing of the symbols of a file. */
+function createSymbolWriter(db: GraphDatabase) {
   const insertSymbol = db.prepare(
     `INSERT INTO symbol (file, place, name, qualified, kind, parent, start, end, line, end_line, signature, doc, is_exported)
      VALUES (@file, @place, @name, @qualified, @kind, @parent, @start, @end, @line, @end_line, @signature, @doc, @is_exported)`,
@@ -98,26 +91,6 @@ export function createGraphRows(db: GraphDatabase) {
   const insertText = db.prepare('INSERT INTO symbol_text (rowid, name) VALUES (?, ?)');
   const deleteText = db.prepare('DELETE FROM symbol_text WHERE rowid = ?');
   const deleteEdgesTo = db.prepare('DELETE FROM edge WHERE to_symbol = ?');
-  const deleteEdgesFrom = db.prepare('DELETE FROM edge WHERE from_file = ?');
-  const insertEdge = db.prepare(
-    'INSERT OR REPLACE INTO edge (from_symbol, to_symbol, kind, line, confidence, strategy, candidates, from_file) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-  );
-  const deleteDependencies = db.prepare('DELETE FROM dependency WHERE file = ?');
-  const insertDependency = db.prepare(
-    'INSERT OR IGNORE INTO dependency (on_file, name, file) VALUES (?, ?, ?)',
-  );
-  const dependents = db.prepare(
-    'UPDATE file SET is_dirty = 1 WHERE is_dirty = 0 AND id IN (SELECT file FROM dependency WHERE on_file = ? AND name = ?)',
-  );
-  const resolved = db.prepare('UPDATE file SET is_dirty = 0, exact = 0, unresolved = ? WHERE id = ?');
-  const idsByPlace = db.prepare('SELECT id FROM symbol WHERE file = ? ORDER BY place').pluck();
-  const readFacts = db.prepare('SELECT facts FROM file WHERE id = ?').pluck();
-  const readRefs = db.prepare('SELECT refs FROM file WHERE id = ?').pluck();
-  const insertPackage = db.prepare('INSERT OR IGNORE INTO package (name, file) VALUES (?, ?)');
-  const deletePackage = db.prepare('DELETE FROM package WHERE file = ?');
-  const forgetImports = db.prepare('DELETE FROM exact_import WHERE file = ?');
-  const deleteFile = db.prepare('DELETE FROM file WHERE id = ?');
-  const touch = db.prepare('UPDATE file SET size = ?, mtime = ? WHERE id = ?');
 
   function removeSymbol(id: number): void {
     deleteEdgesTo.run(id);
@@ -150,6 +123,44 @@ export function createGraphRows(db: GraphDatabase) {
     for (const ids of old.values()) for (const id of ids) removeSymbol(id);
   }
 
+  function removeSymbols(file: number): void {
+    for (const { id } of ownSymbols.all(file) as { id: number }[]) removeSymbol(id);
+  }
+
+  return { writeSymbols, removeSymbols };
+}
+
+/** Creates the statements that change a graph.db. */
+export function createGraphRows(db: GraphDatabase) {
+  const insertFile = db.prepare(
+    `INSERT INTO file (path, language, hash, size, mtime, state, errors, facts, refs)
+     VALUES (@path, @language, @hash, @size, @mtime, @state, @errors, @facts, @refs)
+     ON CONFLICT (path) DO UPDATE SET language = @language, hash = @hash, size = @size, mtime = @mtime, state = @state,
+       errors = @errors, facts = @facts, refs = @refs, is_dirty = 1
+     RETURNING id`,
+  );
+  const { writeSymbols, removeSymbols } = createSymbolWriter(db);
+  const deleteEdgesFrom = db.prepare('DELETE FROM edge WHERE from_file = ?');
+  const insertEdge = db.prepare(
+    'INSERT OR REPLACE INTO edge (from_symbol, to_symbol, kind, line, confidence, strategy, candidates, from_file) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  const deleteDependencies = db.prepare('DELETE FROM dependency WHERE file = ?');
+  const insertDependency = db.prepare(
+    'INSERT OR IGNORE INTO dependency (on_file, name, file) VALUES (?, ?, ?)',
+  );
+  const dependents = db.prepare(
+    'UPDATE file SET is_dirty = 1 WHERE is_dirty = 0 AND id IN (SELECT file FROM dependency WHERE on_file = ? AND name = ?)',
+  );
+  const resolved = db.prepare('UPDATE file SET is_dirty = 0, exact = 0, unresolved = ? WHERE id = ?');
+  const idsByPlace = db.prepare('SELECT id FROM symbol WHERE file = ? ORDER BY place').pluck();
+  const readFacts = db.prepare('SELECT facts FROM file WHERE id = ?').pluck();
+  const readRefs = db.prepare('SELECT refs FROM file WHERE id = ?').pluck();
+  const insertPackage = db.prepare('INSERT OR IGNORE INTO package (name, file) VALUES (?, ?)');
+  const deletePackage = db.prepare('DELETE FROM package WHERE file = ?');
+  const forgetImports = db.prepare('DELETE FROM exact_import WHERE file = ?');
+  const deleteFile = db.prepare('DELETE FROM file WHERE id = ?');
+  const touch = db.prepare('UPDATE file SET size = ?, mtime = ? WHERE id = ?');
+
   return {
     listFiles: (): FileRow[] =>
       db.prepare('SELECT id, path, language, hash, size, mtime, state FROM file').all() as FileRow[],
@@ -164,7 +175,7 @@ export function createGraphRows(db: GraphDatabase) {
     },
     touchFile: (id: number, size: number, mtime: number) => void touch.run(size, mtime, id),
     removeFile(id: number): void {
-      for (const { id: symbol } of ownSymbols.all(id) as { id: number }[]) removeSymbol(symbol);
+      removeSymbols(id);
       deleteEdgesFrom.run(id);
       deleteDependencies.run(id);
       deletePackage.run(id);
