@@ -49,15 +49,7 @@ export interface PrintedProjects {
 /** Milliseconds between two checks for waiting callers. */
 const SLICE_MS = 8;
 
-/** Keeps the fingerprints of folders up to date with their files. */
-export function createPrintedProjects({
-  file,
-  settings,
-  git,
-  without,
-  parsers,
-  primary,
-}: {
+interface PrintedProjectsDeps {
   file: FingerprintFile;
   settings: CopySettings;
   git: Git;
@@ -66,12 +58,32 @@ export function createPrintedProjects({
   parsers: Readonly<Record<string, string>>;
   /** Languages whose files come first; empty for the most frequent ones. */
   primary: readonly SourceLanguage[];
-}): PrintedProjects {
+}
+
+/** Keeps the fingerprints of folders up to date with their files. */
+export function createPrintedProjects(deps: PrintedProjectsDeps): PrintedProjects {
+  const contents = createContentPrints(deps);
+  const projects = new Map<string, ProjectPrints>();
+
+  return {
+    index: contents.index,
+    open(folder) {
+      const root = realpathSync.native(folder);
+      let project = projects.get(root);
+      if (project === undefined) {
+        project = createProject(deps, contents, root);
+        projects.set(root, project);
+      }
+      return project;
+    },
+  };
+}
+
+/** Creates the fingerprints of contents, in memory and in the file. */
+function createContentPrints({ file, settings }: Pick<PrintedProjectsDeps, 'file' | 'settings'>) {
   const samplings = chooseSamplings(settings);
-  const languageOf = createLanguageTable(parsers);
   const index: CopyIndex = { whole: createHashIndex(), edited: createHashIndex() };
   const loaded = new Set<number>();
-  const projects = new Map<string, ProjectPrints>();
 
   function loadPrints(content: number): void {
     if (loaded.has(content)) return;
@@ -99,128 +111,130 @@ export function createPrintedProjects({
     return { path, size: source.size, mtimeMs: source.mtimeMs, content };
   }
 
-  function createProject(root: string): ProjectPrints {
-    const known = new Map<string, KnownFile>();
-    const languages = new Map<string, SourceLanguage>();
-    const places = new Map<number, string[]>();
-    let skipped: ReadonlySet<string> = new Set();
-    let isWhole = false;
-    let refreshing: Promise<void> | null = null;
+  return { index, loadPrints, readFile };
+}
 
-    function forgetFilePrints(path: string): void {
-      const old = known.get(path);
-      if (old === undefined) return;
-      known.delete(path);
-      if (old.content === null) return;
-      const left = (places.get(old.content) ?? []).filter((each) => each !== path);
-      if (left.length === 0) places.delete(old.content);
-      else places.set(old.content, left);
-    }
+/** Creates the files of a folder whose fingerprints are known. */
+function createKnownFiles(loadPrints: (content: number) => void) {
+  const known = new Map<string, KnownFile>();
+  const places = new Map<number, string[]>();
 
-    function learn(each: KnownFile): void {
-      forgetFilePrints(each.path);
-      known.set(each.path, each);
-      if (each.content === null) return;
-      places.set(each.content, [...(places.get(each.content) ?? []), each.path]);
-      loadPrints(each.content);
-    }
-
-    function readOne(source: SourceFile): void {
-      const read = readFile(root, source);
-      if (read === null) {
-        forgetFilePrints(source.path);
-        file.removeFile(root, source.path);
-      } else {
-        learn(read);
-        file.setFile(root, read);
-        languages.set(source.path, source.language);
-      }
-    }
-
-    async function readChanged(changed: readonly SourceFile[]): Promise<void> {
-      for (let at = 0; at < changed.length; ) {
-        const until = performance.now() + SLICE_MS;
-        file.change(() => {
-          while (at < changed.length && performance.now() < until) {
-            readOne(changed[at] as SourceFile);
-            at += 1;
-          }
-        });
-        await setImmediate();
-      }
-    }
-
-    async function lookAgain(): Promise<void> {
-      // A worktree is inside the data folder.
-      const inside = without.filter((folder) => !isInsideFolder(folder, root));
-      const { files, skippedPaths } = await listSources({ root, git, without: inside, parsers });
-      const own = takeFirst(files, primary, settings.maxFiles);
-      skipped = skippedPaths;
-      const there = new Set(own.map(({ path }) => path));
-      const gone = [...known.keys()].filter((path) => !there.has(path));
-      if (gone.length > 0)
-        file.change(() => {
-          for (const path of gone) {
-            forgetFilePrints(path);
-            file.removeFile(root, path);
-          }
-        });
-      languages.clear();
-      for (const { path, language } of own) languages.set(path, language);
-      await readChanged(
-        own.filter(({ path, size, mtimeMs }) => {
-          const before = known.get(path);
-          return before === undefined || before.size !== size || before.mtimeMs !== mtimeMs;
-        }),
-      );
-      isWhole = true;
-    }
-
-    for (const each of file.listFiles(root)) learn(each);
-    return {
-      root,
-      get isWhole() {
-        return isWhole;
-      },
-      get size() {
-        return known.size;
-      },
-      countLanguages() {
-        const counts = new Map<SourceLanguage, number>();
-        for (const language of languages.values()) counts.set(language, (counts.get(language) ?? 0) + 1);
-        return [...counts].sort(([, one], [, other]) => other - one);
-      },
-      listPaths: () => [...languages.keys()],
-      pathsOf: (content) => places.get(content) ?? [],
-      isSkipped: (path) => skipped.has(path),
-      refresh() {
-        refreshing ??= lookAgain().finally(() => {
-          refreshing = null;
-        });
-        return refreshing;
-      },
-      touch(paths) {
-        file.change(() => {
-          for (const path of paths) {
-            const language = languages.get(path) ?? (judgePath(path) === null ? languageOf(path) : null);
-            // A file that git ignores is forgotten when all files are listed again.
-            if (language !== null && !skipped.has(path)) readOne({ path, language, size: 0, mtimeMs: 0 });
-          }
-        });
-      },
-    };
+  function forgetFilePrints(path: string): void {
+    const old = known.get(path);
+    if (old === undefined) return;
+    known.delete(path);
+    if (old.content === null) return;
+    const left = (places.get(old.content) ?? []).filter((each) => each !== path);
+    if (left.length === 0) places.delete(old.content);
+    else places.set(old.content, left);
   }
 
+  function learn(each: KnownFile): void {
+    forgetFilePrints(each.path);
+    known.set(each.path, each);
+    if (each.content === null) return;
+    places.set(each.content, [...(places.get(each.content) ?? []), each.path]);
+    loadPrints(each.content);
+  }
+
+  return { known, places, forgetFilePrints, learn };
+}
+
+/** Creates the fingerprints of one folder. */
+function createProject(
+  { file, settings, git, without, parsers, primary }: PrintedProjectsDeps,
+  { readFile, loadPrints }: ReturnType<typeof createContentPrints>,
+  root: string,
+): ProjectPrints {
+  const languageOf = createLanguageTable(parsers);
+  const languages = new Map<string, SourceLanguage>();
+  const { known, places, forgetFilePrints, learn } = createKnownFiles(loadPrints);
+  let skipped: ReadonlySet<string> = new Set();
+  let isWhole = false;
+  let refreshing: Promise<void> | null = null;
+
+  function readOne(source: SourceFile): void {
+    const read = readFile(root, source);
+    if (read === null) {
+      forgetFilePrints(source.path);
+      file.removeFile(root, source.path);
+    } else {
+      learn(read);
+      file.setFile(root, read);
+      languages.set(source.path, source.language);
+    }
+  }
+
+  async function readChanged(changed: readonly SourceFile[]): Promise<void> {
+    for (let at = 0; at < changed.length; ) {
+      const until = performance.now() + SLICE_MS;
+      file.change(() => {
+        while (at < changed.length && performance.now() < until) {
+          readOne(changed[at] as SourceFile);
+          at += 1;
+        }
+      });
+      await setImmediate();
+    }
+  }
+
+  async function lookAgain(): Promise<void> {
+    // A worktree is inside the data folder.
+    const inside = without.filter((folder) => !isInsideFolder(folder, root));
+    const { files, skippedPaths } = await listSources({ root, git, without: inside, parsers });
+    const own = takeFirst(files, primary, settings.maxFiles);
+    skipped = skippedPaths;
+    const there = new Set(own.map(({ path }) => path));
+    const gone = [...known.keys()].filter((path) => !there.has(path));
+    if (gone.length > 0)
+      file.change(() => {
+        for (const path of gone) {
+          forgetFilePrints(path);
+          file.removeFile(root, path);
+        }
+      });
+    languages.clear();
+    for (const { path, language } of own) languages.set(path, language);
+    await readChanged(
+      own.filter(({ path, size, mtimeMs }) => {
+        const before = known.get(path);
+        return before === undefined || before.size !== size || before.mtimeMs !== mtimeMs;
+      }),
+    );
+    isWhole = true;
+  }
+
+  for (const each of file.listFiles(root)) learn(each);
   return {
-    index,
-    open(folder) {
-      const root = realpathSync.native(folder);
-      let project = projects.get(root);
-      if (project === undefined) {
-        project = createProject(root);
-        projects.set(root, project);
-      }
-      return project;
+    root,
+    get isWhole() {
+      return isWhole;
+    },
+    get size() {
+      return known.size;
+    },
+    countLanguages() {
+      const counts = new Map<SourceLanguage, number>();
+      for (const language of languages.values()) counts.set(language, (counts.get(language) ?? 0) + 1);
+      return [...counts].sort(([, one], [, other]) => other - one);
+    },
+    listPaths: () => [...languages.keys()],
+    pathsOf: (content) => places.get(content) ?? [],
+    isSkipped: (path) => skipped.has(path),
+    refresh() {
+      refreshing ??= lookAgain().finally(() => {
+        refreshing = null;
+      });
+      return refreshing;
+    },
+    touch(paths) {
+      file.change(() => {
+        for (const path of paths) {
+          const language = languages.get(path) ?? (judgePath(path) === null ? languageOf(path) : null);
+          // A file that git ignores is forgotten when all files are listed again.
+          if (language !== null && !skipped.has(path)) readOne({ path, language, size: 0, mtimeMs: 0 });
+        }
+      });
     },
   };
 }
