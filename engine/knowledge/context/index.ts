@@ -2,9 +2,10 @@ import type { Caller } from '../../core/api/operation.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { createDueTimer } from '../../core/base/due-timer.ts';
 import { SvcError } from '../../core/base/errors.ts';
-import { type ForwardedReader, type ForwardedText, isProtectedTool } from '../../gateway/index.ts';
+import { type ForwardedReader, isProtectedTool } from '../../gateway/index.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { createTextSearch } from './find.ts';
+import { createForwardedImport } from './import-forwarded.ts';
 import { createSavings } from './savings.ts';
 import type { StoredRow, StoredText, TextStore } from './store.ts';
 import type { createTextFiles, TextFolder } from './text-files.ts';
@@ -48,50 +49,54 @@ const MOST_BYTES = 512 * 1024 * 1024;
 /** Limit per caller. */
 const MOST_LISTED = 20;
 const WHOLE_ID = /^(?:c-)?([0-9a-f]{10,64})$/;
-/** The last text of the gateway that was stored here. */
-const SEEN = 'context_forwarded_seen';
-const AT_A_TIME = 20;
+
+async function loadTexts({ storage, clock, settings, log }: StoredTextsDeps): Promise<OpenTexts> {
+  const [{ createTextFiles }, { createTextStore }, { createTextSearch }] = await Promise.all([
+    import('./text-files.ts'),
+    import('./store.ts'),
+    import('./find.ts'),
+  ]);
+  const files = createTextFiles(settings);
+  const store = createTextStore({
+    storage,
+    clock,
+    idleMs: () => settings().idleMs,
+    mostBytes: MOST_BYTES,
+    removeFile: (hash) => tryTo(log, 'a stored text was not removed', () => files.remove(hash)),
+  });
+  const { find } = createTextSearch({
+    storage,
+    expiresBefore: store.expiresBefore,
+    read: ({ hash, bytes }) => files.read(hash, bytes),
+  });
+  tryTo(log, 'context.dir was not cleaned', () => files.removeStray(store.isKept));
+  return { store, files, find };
+}
+
+function tryTo(log: StoredTextsDeps['log'], what: string, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    log.warn({ error }, what);
+  }
+}
 
 /** Owns the texts stored outside of agents' contexts. */
 export function createStoredTexts(deps: StoredTextsDeps) {
   const { storage, clock, settings, log } = deps;
   let opened: Promise<OpenTexts> | undefined;
 
-  async function loadTexts(): Promise<OpenTexts> {
-    const [{ createTextFiles }, { createTextStore }, { createTextSearch }] = await Promise.all([
-      import('./text-files.ts'),
-      import('./store.ts'),
-      import('./find.ts'),
-    ]);
-    const files = createTextFiles(settings);
-    const store = createTextStore({
-      storage,
-      clock,
-      idleMs: () => settings().idleMs,
-      mostBytes: MOST_BYTES,
-      removeFile: (hash) => tryTo('a stored text was not removed', () => files.remove(hash)),
-    });
-    const { find } = createTextSearch({
-      storage,
-      expiresBefore: store.expiresBefore,
-      read: ({ hash, bytes }) => files.read(hash, bytes),
-    });
-    tryTo('context.dir was not cleaned', () => files.removeStray(store.isKept));
-    return { store, files, find };
-  }
-
-  function tryTo(what: string, work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      log.warn({ error }, what);
-    }
-  }
-
   function openTexts(): Promise<OpenTexts> {
-    opened ??= loadTexts();
+    opened ??= loadTexts(deps);
     return opened;
   }
+
+  const { keepForwarded, importForwarded } = createForwardedImport({
+    storage,
+    forwarded: deps.forwarded,
+    log,
+    openTexts,
+  });
 
   const hasTexts = (): boolean => storage.db.prepare('SELECT 1 FROM stored_text LIMIT 1').get() !== undefined;
 
@@ -99,40 +104,6 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     if (!hasTexts()) return;
     const { store } = await openTexts();
     await storage.write(() => store.sweep());
-  }
-
-  const readSeen = storage.db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?');
-  const setSeen = storage.db.prepare(
-    'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
-  );
-
-  async function keepForwarded({ number, text, hash, kind, holder }: ForwardedText): Promise<void> {
-    const { files, store } = await openTexts();
-    const [{ countLines }, { findExitCode }] = await Promise.all([
-      import('./chunks.ts'),
-      import('./stub.ts'),
-    ]);
-    const bytes = Buffer.from(text);
-    files.write(hash, bytes, text);
-    const lines = countLines(text);
-    const found = findExitCode(text);
-    await storage.write(() => {
-      store.keep({ hash, bytes: bytes.length, lines, kind, told: null, found }, holder);
-      if (number > Number(readSeen.get(SEEN)?.value ?? 0)) setSeen.run(SEEN, String(number));
-    });
-  }
-
-  /** Stores the texts that the gateway omitted since the last call. Unreadable ones are retried. */
-  async function importForwarded(): Promise<void> {
-    try {
-      for (let found = true; found; ) {
-        const texts = deps.forwarded.listAfter(Number(readSeen.get(SEEN)?.value ?? 0), AT_A_TIME);
-        for (const text of texts) await keepForwarded(text);
-        found = texts.length > 0;
-      }
-    } catch (error) {
-      log.warn({ error }, 'text omitted by the gateway was not stored');
-    }
   }
 
   const timer = createDueTimer({
