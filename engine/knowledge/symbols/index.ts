@@ -1,14 +1,14 @@
-import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import { SvcError } from '../../core/base/errors.ts';
 import { locateProgram } from '../../core/base/own-package.ts';
 import { isInsideFolder } from '../../core/base/paths.ts';
 import { makePrivateFolder } from '../../core/base/private-files.ts';
 import { createThreadClient } from '../../core/base/thread-calls.ts';
 import type { GitAccess } from '../../workers/runner/worktrees/index.ts';
+import { createCompileRuns } from './compile-runs.ts';
 import { describeLack } from './describe-exact.ts';
 import type { ExactRun } from './exact/exact-edges.ts';
-import { buildCompilerStart, COMPILER_LIMITS } from './exact/start-compiler.ts';
 import type { ExactFacts, GraphCalls, GraphStaleness, GraphView } from './graph-thread.ts';
 import type { IndexProgress, RefreshResult } from './index-files/indexer.ts';
 import { listUnknownNames } from './known-names.ts';
@@ -67,10 +67,6 @@ export type Graph = ReturnType<typeof createGraph>;
 const PATIENCE_MS = 8000;
 /** An index that was updated more recently is not compared with the whole folder again. */
 const FRESH_MS = 1500;
-/** An automatic run is followed by a pause of this multiple of its duration. */
-const PAUSE_TIMES = 5;
-const LEAST_PAUSE_MS = 30_000;
-const PAUSE_AFTER_FAILURE_MS = 600_000;
 /** Memory of the thread besides the parsers; a small young generation is half of the maximum during indexing. */
 export const GRAPH_THREAD_LIMITS = {
   maxOldGenerationSizeMb: 384,
@@ -81,7 +77,7 @@ export const GRAPH_THREAD_LIMITS = {
 const MOST_WORKTREES = 8;
 
 /** Owns the indexes of the workspace's code, in a thread that lives while it is used. */
-export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDeps) {
+export function createGraph({ leastPauseMs, ...deps }: GraphDeps) {
   const thread = createThreadClient<GraphCalls>({
     program: locateProgram('graph-thread'),
     name: 'the code graph',
@@ -91,6 +87,13 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     limits: GRAPH_THREAD_LIMITS,
     env: deps.git.env,
     settings: () => deps.git,
+  });
+
+  const { isOfProject, compile, compileLater, findStartFailure } = createCompileRuns({
+    env: deps.git.env,
+    mustConfine: () => deps.settings().exact.mustConfine,
+    leastPauseMs,
+    compileInThread: (request, progress) => thread.call('compile', request, progress),
   });
 
   const indexFolder = (): string => join(deps.data, 'graph');
@@ -107,22 +110,9 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     // A session in the project's own folder, or without a worker, sees the project.
     if (worker?.cwd == null || !existsSync(worker.cwd) || worker.cwd === deps.folder(owner))
       return { root: deps.folder(owner), file: base, base: null, parsers, without };
-    pruneWorktrees();
+    pruneWorktrees(indexFolder(), deps.sessionOf);
     const file = join(indexFolder(), `session-${encodeURIComponent(session!)}.db`);
     return { root: worker.cwd, file, base, parsers, without: [] };
-  }
-
-  /** Removes indexes of removed worktrees, and the oldest above the maximum. */
-  function pruneWorktrees(): void {
-    const names = readdirSync(indexFolder()).filter((name) => /^session-.*\.db$/.test(name));
-    const isGraphGone = (name: string): boolean => {
-      const cwd = deps.sessionOf(decodeURIComponent(name.slice('session-'.length, -'.db'.length)))?.cwd;
-      return cwd == null || !existsSync(cwd);
-    };
-    const gone = names.filter(isGraphGone);
-    const kept = names.filter((name) => !gone.includes(name));
-    for (const name of [...gone, ...kept.slice(0, Math.max(0, kept.length - MOST_WORKTREES))])
-      for (const suffix of ['', '-wal', '-shm']) rmSync(join(indexFolder(), name + suffix), { force: true });
   }
 
   async function askThread(
@@ -134,49 +124,13 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     const { answer, stale, exact: compiled } = await thread.call('ask', asked, progress);
     const { isOn } = deps.settings().exact;
     if (isOn && stale === null && compiled.lacking > 0) compileLater(asked.view);
-    const why = startFailures.get(asked.view.file) ?? null;
+    const why = findStartFailure(asked.view);
     return {
       answer,
       stale,
       exact: (isOn && compiled.lacking > 0 ? why : null) ?? describeLack(compiled, isOn),
       compiled,
     };
-  }
-
-  /** Why a compiler could not be started, by index, as a clause. */
-  const startFailures = new Map<string, string>();
-  /** The time from which a compiler may run again automatically, by index and the monotonic clock. */
-  const nextRuns = new Map<string, number>();
-
-  /**
-   * Reports whether a view is a project: files that a worker can write are not run for it outside its sandbox, and a
-   * worktree uses the project's results.
-   */
-  const isOfProject = ({ base }: GraphView): boolean => base === null;
-
-  async function compile(view: GraphView, progress?: (progress: IndexProgress) => void): Promise<ExactRun> {
-    nextRuns.set(view.file, Number.POSITIVE_INFINITY);
-    let pause = PAUSE_AFTER_FAILURE_MS;
-    try {
-      const folder = realpathSync.native(view.root);
-      const { mustConfine } = deps.settings().exact;
-      const start = await buildCompilerStart({ folder, without: view.without, mustConfine }, deps.git.env);
-      startFailures.delete(view.file);
-      const run = await thread.call('compile', { view, start, limits: COMPILER_LIMITS }, progress);
-      if (run.failed === null) pause = Math.max(leastPauseMs, run.ms * PAUSE_TIMES);
-      return run;
-    } catch (error) {
-      startFailures.set(view.file, `failed: ${asSvcError(error).message}`);
-      throw error;
-    } finally {
-      nextRuns.set(view.file, performance.now() + pause);
-    }
-  }
-
-  /** Runs in the background and takes a small part of the time. */
-  function compileLater(view: GraphView): void {
-    if (!isOfProject(view) || performance.now() < (nextRuns.get(view.file) ?? 0)) return;
-    compile(view).catch(() => undefined);
   }
 
   const sharedPaths = (project: string | null): readonly string[] =>
@@ -212,14 +166,7 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     ): Promise<RefreshResult> => thread.call('index', { view: viewOf(place), isFull }, progress),
     /** Runs the project's own compiler on files that it has not processed. Throws `config_invalid` if that is off. */
     async compile(place: GraphPlace, progress: (progress: IndexProgress) => void): Promise<ExactRun> {
-      if (!deps.settings().exact.isOn)
-        throw new SvcError(
-          'config_invalid',
-          'graph.exact is off: the typescript of a repository is code of that repository',
-          {
-            hint: 'set graph.exact to true in svc.yaml, and agree to it with svc trust',
-          },
-        );
+      if (!deps.settings().exact.isOn) throw compilerOffError();
       const view = viewOf(place);
       if (!isOfProject(view))
         throw new SvcError('fields_invalid', 'the compiler analyses a project, never a worktree');
@@ -228,6 +175,26 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     close: thread.close,
   };
 }
+
+/** Removes indexes of removed worktrees, and the oldest above the maximum. */
+function pruneWorktrees(folder: string, sessionOf: GraphDeps['sessionOf']): void {
+  const names = readdirSync(folder).filter((name) => /^session-.*\.db$/.test(name));
+  const isGraphGone = (name: string): boolean => {
+    const cwd = sessionOf(decodeURIComponent(name.slice('session-'.length, -'.db'.length)))?.cwd;
+    return cwd == null || !existsSync(cwd);
+  };
+  const gone = names.filter(isGraphGone);
+  const kept = names.filter((name) => !gone.includes(name));
+  for (const name of [...gone, ...kept.slice(0, Math.max(0, kept.length - MOST_WORKTREES))])
+    for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, name + suffix), { force: true });
+}
+
+const compilerOffError = (): SvcError =>
+  new SvcError(
+    'config_invalid',
+    'graph.exact is off: the typescript of a repository is code of that repository',
+    { hint: 'set graph.exact to true in svc.yaml, and agree to it with svc trust' },
+  );
 
 /**
  * Groups shared paths by their innermost project; null is the workspace's own folder.
