@@ -2,13 +2,13 @@ import { actorDenied, type CallAuthor, mayAct } from '../../core/api/operation.t
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { pickRequested } from '../dispatch-options.ts';
-import type { RunStart } from './start.ts';
+import type { ApprovedStart } from './start.ts';
 import { explainHold, type Workflow, type WorkflowDeps } from './workflow.ts';
 
 /** Asks for approvals, answers them, and revokes them. */
 export function createApprovals(
   { tasks, decisions, policy }: Pick<WorkflowDeps, 'tasks' | 'decisions' | 'policy'>,
-  { inputsOf, askForApproval, approveAndStart }: RunStart,
+  { inputsOf, askForApproval, approveAndStart }: ApprovedStart,
 ): Pick<
   Workflow,
   'hold' | 'approve' | 'deny' | 'edit' | 'loseApproval' | 'approveOutside' | 'bindOldDecisions'

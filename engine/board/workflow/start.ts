@@ -11,7 +11,7 @@ import { createRunInputs } from './run-inputs.ts';
 import { explainHold, type Workflow, type WorkflowDeps } from './workflow.ts';
 
 /** The ways to a running session. */
-export interface RunStart extends Pick<Workflow, 'run' | 'join' | 'inputsOf' | 'changesSince'> {
+export interface ApprovedStart extends Pick<Workflow, 'run' | 'join' | 'inputsOf' | 'changesSince'> {
   /** Creates a pending decision for the task's current inputs, without further options. */
   askForApproval(task: Task, why: string, by: CallAuthor): Decision;
   /** Approves a pending decision, or uses an approved one, and starts it; replaces it if the inputs have changed. */
@@ -36,7 +36,7 @@ export function createRunStart({
   dispatch,
   races,
   gate,
-}: Omit<WorkflowDeps, 'policy' | 'record'>): RunStart {
+}: Omit<WorkflowDeps, 'policy' | 'record'>): ApprovedStart {
   const { inputsOf, changesSince } = createRunInputs({ tasks, decisions, dispatch });
   const { startRace, joinRace } = createRaceStart({ tasks, decisions, dispatch, races, inputsOf });
 

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { parse } from 'jsonc-parser';
-import { isJsonObject, type JsonObject } from './json-objects.ts';
+import { isJsonObject } from '../../../core/base/json-object.ts';
 import { createPackageExports, readPackage } from './package-exports.ts';
-import { createPathMaps, findNearest } from './path-maps.ts';
+import { createPathMaps, findAbove } from './path-maps.ts';
 import { createSourceFinder, type ModuleFiles } from './source-files.ts';
 
 /** Finds the file of a TypeScript or JavaScript import like the usual tools, but always the source. */
@@ -20,7 +20,7 @@ export function createEcmaModules(files: ModuleFiles) {
   const byFolder = new Map(packages.map((each) => [each.folder, each] as const));
   const found = new Map<string, number | 'outside' | 'missing'>();
 
-  function readJson(path: string): JsonObject | null {
+  function readJson(path: string): Record<string, unknown> | null {
     const text = files.readManifest(path);
     const value: unknown = text === null ? null : parse(text, [], { allowTrailingComma: true });
     return isJsonObject(value) ? value : null;
@@ -29,7 +29,7 @@ export function createEcmaModules(files: ModuleFiles) {
   function findModule(folder: string, specifier: string): number | 'outside' | 'missing' {
     if (specifier.startsWith('.')) return findFile(posix.join(folder, specifier)) ?? 'missing';
     if (specifier.startsWith('#')) {
-      const own = findNearest(folder, (each) => byFolder.get(each));
+      const own = findAbove(folder, (each) => byFolder.get(each));
       const id = own === null ? undefined : findInMap(own.imports, specifier, own.folder);
       if (id !== undefined) return id;
     }

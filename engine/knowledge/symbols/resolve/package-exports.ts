@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import { isJsonObject, type ReadJson } from './json-objects.ts';
-import type { SourceFinder } from './source-files.ts';
+import { isJsonObject } from '../../../core/base/json-object.ts';
+import type { ReadJson, SourceFinder } from './source-files.ts';
 
 export interface PackageManifest {
   folder: string;

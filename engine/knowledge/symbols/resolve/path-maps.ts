@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
-import { isJsonObject, type ReadJson } from './json-objects.ts';
+import { isJsonObject } from '../../../core/base/json-object.ts';
 import { matchPattern } from './package-exports.ts';
-import type { SourceFinder } from './source-files.ts';
+import type { ReadJson, SourceFinder } from './source-files.ts';
 
 interface PathMap {
   /** The folder that the paths are relative to. */
@@ -53,7 +53,7 @@ export function createPathMaps(readJson: ReadJson, findFile: SourceFinder['findF
   }
 
   function findByPaths(folder: string, specifier: string): number | undefined {
-    const map = findNearest(folder, readPathMap);
+    const map = findAbove(folder, readPathMap);
     if (map === null) return undefined;
     const matching = map.paths
       .map(([pattern, targets]) => ({ pattern, targets, middle: matchPattern(pattern, specifier) }))
@@ -71,7 +71,7 @@ export function createPathMaps(readJson: ReadJson, findFile: SourceFinder['findF
 }
 
 /** Returns the first value of a folder or one above it. */
-export function findNearest<T>(folder: string, at: (folder: string) => T | null | undefined): T | null {
+export function findAbove<T>(folder: string, at: (folder: string) => T | null | undefined): T | null {
   for (let each = folder; ; each = posix.dirname(each)) {
     const value = at(each);
     if (value !== null && value !== undefined) return value;

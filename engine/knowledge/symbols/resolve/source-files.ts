@@ -18,6 +18,9 @@ const WRITTEN_AS: Readonly<Record<string, readonly string[]>> = {
   '.cjs': ['.cts', '.d.cts'],
 };
 
+/** Reads a JSON file that may have comments; null if it has no object. */
+export type ReadJson = (path: string) => Record<string, unknown> | null;
+
 /** Finds sources by the paths that code gives. */
 export interface SourceFinder {
   /** Returns a file by its path, with or without its extension, or the index of a folder. */

@@ -116,7 +116,7 @@ function readToken({ nodes, collector }: TableWalk, name: NodeId, list: NodeId, 
 }
 
 /** The readers of everything that calls: calls, decorators, macros and shell commands. */
-export const CALL_READERS: TableReaders = {
+export const TABLE_CALL_READERS: TableReaders = {
   ...Object.fromEntries([...CALLS].map((kind) => [kind, readCall])),
   type_conversion_expression: readConversion,
   decorator: readDecorator,

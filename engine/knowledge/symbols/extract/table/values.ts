@@ -1,7 +1,7 @@
 import { type ExpressionFact, OUTSIDE, UNKNOWN } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { createScope, findType } from '../scope.ts';
-import { CALL_READERS } from './calls.ts';
+import { TABLE_CALL_READERS } from './calls.ts';
 import { EXPRESSION_READERS } from './expressions.ts';
 import { COMPREHENSIONS, LAMBDAS, LITERALS, NAMES, SELF_WORDS, SUPER_WORDS } from './kinds.ts';
 import {
@@ -112,7 +112,7 @@ const READERS: ReadonlyMap<string, TableReader> = new Map(
     ...EXPRESSION_READERS,
     ...shareReader(COMPREHENSIONS, readComprehension),
     ...shareReader(LAMBDAS, (walk, node, place) => walk.readLambda(node, place)),
-    ...CALL_READERS,
+    ...TABLE_CALL_READERS,
     ...shareReader(NAMES, readName),
   }),
 );
