@@ -101,7 +101,6 @@ const createApprovalCheck = (decisions: Decisions, workflow: () => Workflow): Ap
   changesSince: (session) =>
     workflow().changesSince(session, session.race === null ? undefined : session.agent),
   lose: (session, why, changes) => workflow().loseApproval(session, why, changes),
-  bindOld: (optionsOf) => workflow().bindOldDecisions(optionsOf),
 });
 
 /** Composes the board: tasks, decisions, and the workflow between them. */

@@ -1,5 +1,4 @@
 import type { InputChange } from '../board/decisions/index.ts';
-import type { DispatchOptions } from '../board/index.ts';
 import { chooseStrongerProfile } from '../core/access/guard-profile.ts';
 import { SvcError } from '../core/base/errors.ts';
 import type { Session, SessionPlacement } from '../workers/sessions/index.ts';
@@ -43,27 +42,6 @@ export function chooseProfile({ approvals, profile }: Deps, session: Session): s
     (strongest, each) => (each === null ? strongest : chooseStrongerProfile(strongest, each)),
     inputs?.profile ?? profile(),
   );
-}
-
-/** Collects the options of this host's live sessions, from their decisions. */
-export function createOptionsOfLive({
-  sessions,
-}: Pick<DispatchDeps, 'sessions'>): (decisionId: string) => DispatchOptions | null {
-  const live = new Map(sessions.listLive().map((session) => [session.decisionId, session]));
-  return (decisionId) => {
-    const session = live.get(decisionId);
-    if (session === undefined) return null;
-    const { sessionId, inplace, keepWorktree, baseWanted, timeoutSec, tokenBudget, continues } = session;
-    return {
-      inplace,
-      keepWorktree,
-      timeoutSec,
-      base: baseWanted ?? undefined,
-      tokenBudget: tokenBudget ?? undefined,
-      continues: continues ?? undefined,
-      gatewayBypass: sessions.private(sessionId).bypassesGateway,
-    };
-  };
 }
 
 /**

@@ -2,7 +2,6 @@ import type { RunPlanner } from '../board/index.ts';
 import type { DispatchPort } from '../board/workflow/index.ts';
 import type { CallAuthor } from '../core/api/operation.ts';
 import type { StreamFacts } from '../workers/agents/index.ts';
-import { createOptionsOfLive } from './approval.ts';
 import type { DispatchDeps } from './context.ts';
 import { createEndings } from './endings.ts';
 import { enqueueSession } from './enqueue.ts';
@@ -102,10 +101,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     },
 
     async recover() {
-      await storage.write(() => {
-        deps.approvals.bindOld(createOptionsOfLive(deps));
-        deps.races.recover();
-      });
+      await storage.write(() => deps.races.recover());
       takeUp();
       startWaiting();
     },

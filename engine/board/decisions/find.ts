@@ -33,8 +33,6 @@ export interface DecisionFinder {
   /** Finds the task's decision that is pending, or approved and not yet consumed. */
   openOf(taskId: string): Decision | null;
   boundTo(decisionId: string): ApprovedInputs;
-  /** Lists open decisions, and those of live sessions, from before inputs were stored. */
-  unbound(): Decision[];
 }
 
 /** Exactly the condition of the partial index `decision_one_open`, so that SQLite uses it. */
@@ -62,8 +60,6 @@ export function createDecisionFinder({ db }: Pick<Storage, 'db'>): DecisionFinde
     "SELECT coalesce(sum(n), 0) AS n FROM state_count WHERE of = 'decision' AND state = coalesce(?, state)",
   );
   const open = db.prepare<unknown[], DecisionRow>(`SELECT * FROM decision WHERE task_id = ? AND ${OPEN}`);
-  const old = db.prepare<unknown[], DecisionRow>(`SELECT * FROM decision WHERE inputs_version = 0 AND
-    (${OPEN} OR id IN (SELECT decision_id FROM session WHERE state <> 'ended')) ORDER BY +id`);
 
   function getDecision(decisionId: string): Decision {
     const row = byId.get(parseId('d', decisionId));
@@ -99,7 +95,6 @@ export function createDecisionFinder({ db }: Pick<Storage, 'db'>): DecisionFinde
         options: row?.options == null ? {} : (JSON.parse(row.options) as DispatchOptions),
       };
     },
-    unbound: () => old.all().map(toDecision),
     openOf(taskId) {
       const row = open.get(parseId('t', taskId));
       return row ? toDecision(row) : null;

@@ -9,10 +9,7 @@ import { explainHold, type Workflow, type WorkflowDeps } from './workflow.ts';
 export function createApprovals(
   { tasks, decisions, policy }: Pick<WorkflowDeps, 'tasks' | 'decisions' | 'policy'>,
   { inputsOf, askForApproval, approveAndStart }: ApprovedStart,
-): Pick<
-  Workflow,
-  'hold' | 'approve' | 'deny' | 'edit' | 'loseApproval' | 'approveOutside' | 'bindOldDecisions'
-> {
+): Pick<Workflow, 'hold' | 'approve' | 'deny' | 'edit' | 'loseApproval' | 'approveOutside'> {
   return {
     hold(taskId, options, why, by) {
       const task = tasks.get(taskId);
@@ -82,13 +79,6 @@ export function createApprovals(
       const options = { ...before, outside: true };
       const now = inputsOf(task, options);
       decisions.bindTo(decisionId, { inputs: { ...(inputs ?? now), profile: now.profile }, options });
-    },
-
-    bindOldDecisions(optionsOf) {
-      for (const { decisionId, taskId } of decisions.unbound()) {
-        const options = optionsOf(decisionId) ?? {};
-        decisions.bindTo(decisionId, { inputs: inputsOf(tasks.get(taskId), options), options });
-      }
     },
   };
 }

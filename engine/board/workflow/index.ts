@@ -4,7 +4,6 @@ import { sentence } from '../../core/base/sentence.ts';
 import type { Session } from '../../workers/sessions/index.ts';
 import type { ApprovedInputs, Decision } from '../decisions/index.ts';
 import { type InputChange, nameChanges } from '../decisions/inputs.ts';
-import type { DispatchOptions } from '../dispatch-options.ts';
 import { createApprovals } from './approvals.ts';
 import type { SubmitResult } from './dispatch.ts';
 import { createTaskEnd } from './end.ts';
@@ -22,8 +21,6 @@ export interface ApprovalCheck {
   changesSince(session: Pick<Session, 'decisionId' | 'taskId' | 'agent' | 'race'>): InputChange[];
   /** See `Workflow.loseApproval`. */
   lose(session: Session, why: string, changes: readonly InputChange[]): Decision;
-  /** See `Workflow.bindOldDecisions`. */
-  bindOld(optionsOf: (decisionId: string) => DispatchOptions | null): void;
 }
 
 /** Connects tasks, decisions, races and the dispatcher. */

@@ -82,11 +82,6 @@ export interface Workflow {
   loseApproval(session: Session, why: string, changes: readonly InputChange[]): Decision;
   /** A person allows a paused session to resume without the sandbox. Throws `conflict` for a task from an untrusted author. */
   approveOutside(session: Session): void;
-  /**
-   * Binds decisions from before inputs were stored to their current inputs. Call it before anything starts.
-   * @param optionsOf the options of a decision's live session; null if it has none
-   */
-  bindOldDecisions(optionsOf: (decisionId: string) => DispatchOptions | null): void;
 }
 
 /** The parts of the board that the workflow connects. */

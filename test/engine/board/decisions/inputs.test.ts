@@ -9,7 +9,6 @@ import {
   type RunInputs,
   readPromptInputs,
 } from '../../../../engine/board/decisions/inputs.ts';
-import { until } from '../../../support/wait.ts';
 import { engineHere } from '../../../support/workspaces/engine.ts';
 import { fakeSettings } from '../../../support/workspaces/spine.ts';
 import { makeWorkspace } from '../../../support/workspaces/workspace.ts';
@@ -60,40 +59,6 @@ test('a stronger profile is not a change, a weaker or different one is; with not
   assert.equal(
     nameChanges(listInputChanges(inputs, { ...inputs, base: 'x', route: 'y' })),
     'gateway route, base branch',
-  );
-});
-
-test('decisions of an older svc stay answerable: bound when it opens first, pending and queued ones', async (t) => {
-  const ws = await makeWorkspace();
-  let here = await engineHere(ws, { workerCap: 0 });
-  t.after(async () => {
-    await here?.end();
-    await ws.close();
-  });
-  const pending = await here.ask('#agent: no-change');
-  const queued = await here.ask('#agent: no-change');
-  await here.call('decision.approve', { id: queued.decision_id, name: 'kept', inplace: true });
-  await here.close();
-  const db = new Database(join(ws.root, '.svc', 'svc.db'));
-  db.exec("UPDATE decision SET inputs = NULL, inputs_version = 0, options = NULL, hash = 'of words'");
-  db.close();
-  here = await engineHere(ws, { workerCap: 2 });
-  const shown = await here.call('decision.show', {
-    id: pending.decision_id,
-  });
-  assert.match(shown.decision.hash, /^[0-9a-f]{64}$/);
-  assert.deepEqual(shown.changes, []);
-  await here.call('decision.approve', { id: pending.decision_id });
-  const ended = async (id: string) => {
-    const { task, sessions } = await here.call('task.show', {
-      id,
-    });
-    return task.status === 'done' ? sessions : null;
-  };
-  await until(async () => (await ended(pending.task_id)) !== null && (await ended(queued.task_id)) !== null);
-  assert.deepEqual(
-    (await ended(queued.task_id))?.map(({ inplace, worker_id }) => [inplace, worker_id]),
-    [[true, 'kept']],
   );
 });
 
