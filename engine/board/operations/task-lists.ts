@@ -102,7 +102,7 @@ export const taskListOperations = (deps: BoardOperationsDeps) => {
         );
         return {
           tasks: toWire(rows),
-          projects: ownWork == null ? [...agents.listNames().projects] : [],
+          projects: ownWork == null ? agents.listProjectIds() : [],
           more: isPart ? undefined : tasks.count(filter.status, filter.archived) - rows.length,
         };
       },

@@ -53,7 +53,9 @@ export function createAllOperations(
   /** Agents without use for the context tools need not read about them. */
   const isOffered = (name: string): boolean =>
     config().context.guidance.mcp_tools || !name.startsWith('context.');
-  const all = [...declared, ...toolOperations(declared, modules.agents.listNames, isOffered)];
+  const { listInstalled, listProjectIds } = modules.agents;
+  const nameChoices = () => ({ agents: listInstalled(), projects: listProjectIds() });
+  const all = [...declared, ...toolOperations(declared, nameChoices, isOffered)];
   const operations: Operations<(typeof all)[number]> = createOperations(all, {
     policy() {
       // A person who edits svc.yaml and then asks gets an answer by its current contents.
@@ -162,7 +164,7 @@ function listKnowledgeOperations({ clock }: SharedDependencies, modules: EngineM
     ...guardOperations({ guard: modules.guard }),
     ...graphOperations({
       graph,
-      projects: () => agents.listNames().projects,
+      projects: agents.listProjectIds,
       projectId: agents.resolveProjectId,
       readImpact: modules.readImpact,
     }),
@@ -191,7 +193,7 @@ function listOutsideOperations(
       content: gateway.content,
       data: paths.data,
       sessions: modules.sessions,
-      routedAgents: () => agents.listNames().agents.filter((name) => agents.findAuth(name) === 'gateway'),
+      routedAgents: () => agents.listInstalled().filter((name) => agents.findAuth(name) === 'gateway'),
       policy: () => config().policy,
       sumSavings: modules.texts.savings.sumSavings,
     }),

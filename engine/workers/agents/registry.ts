@@ -106,8 +106,10 @@ export interface AgentRegistry {
   /** Returns the same with a client's overrides; itself without any. */
   withOverrides(overrides: AgentOverrides | undefined): AgentRegistry;
   listAgents(): AgentChoice[];
-  /** Lists installed presets, and registered projects other than the workspace's own, as choices. */
-  listNames(): { agents: string[]; projects: string[] };
+  /** Lists installed presets; searches PATH for every known one. */
+  listInstalled(): string[];
+  /** Lists registered projects other than the workspace's own. */
+  listProjectIds(): string[];
   /** The workspace's own project first. */
   listProjects(): ProjectChoice[];
   /** The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none. */
@@ -175,7 +177,8 @@ export function createAgents(deps: AgentsDeps): AgentRegistry {
 
   const agents: AgentRegistry = {
     withOverrides: (wanted) => (wanted === undefined ? agents : createAgents({ ...deps, overrides: wanted })),
-    listNames: () => ({ agents: listInstalled(), projects: readConfig().projects.map(({ id }) => id) }),
+    listInstalled,
+    listProjectIds: () => readConfig().projects.map(({ id }) => id),
     checkInstalled(agent, project) {
       const { template } = findCommand(agent);
       const cwd = resolveFolder(project);
