@@ -8,12 +8,11 @@ import { HOOK_FILES } from '../dist/cli/clients/hook-files.js';
 import { formatFlag, formatUsage } from '../dist/cli/help.js';
 import { OUTPUTS } from '../dist/cli/hooks/outputs.js';
 import { SHAPES } from '../dist/cli/hooks/shapes.js';
+import { CODES, EXIT } from '../dist/engine/core/base/errors.js';
 import {
   agentPrograms,
-  CODES,
   catalogues,
   configuration,
-  EXIT,
   OTHER_WORDS,
   openEngine,
   SESSION_WORDS,

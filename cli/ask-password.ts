@@ -1,4 +1,4 @@
-import { toPrintable } from '../engine/index.ts';
+import { toPrintable } from '../engine/core/base/text.ts';
 
 const LONGEST_INPUT = 4096;
 

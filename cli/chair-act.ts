@@ -1,4 +1,5 @@
-import { asSvcError, type EngineClient, ownSeat } from '../engine/index.ts';
+import { asSvcError } from '../engine/core/base/errors.ts';
+import { type EngineClient, ownSeat } from '../engine/index.ts';
 import type { CommandContext } from './command.ts';
 
 /** Errors that mean that no engine can be asked: it is not running, it hangs, or svc.yaml does not name it. */

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { toPrintable } from '../engine/index.ts';
+import { toPrintable } from '../engine/core/base/text.ts';
 
 interface Terminal {
   stdin: NodeJS.ReadStream;

@@ -1,4 +1,5 @@
-import { catalogues, isErrorCode, toExitCode, toHttpStatus } from '../engine/index.ts';
+import { isErrorCode, toExitCode, toHttpStatus } from '../engine/core/base/errors.ts';
+import { catalogues } from '../engine/index.ts';
 import { type Command, type FlagSpec, toKebabCase } from './command.ts';
 
 export const formatUsage = (command: Command): string => {

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type EngineClient, SvcError, sentence } from '../engine/index.ts';
+import { SvcError } from '../engine/core/base/errors.ts';
+import { sentence } from '../engine/core/base/sentence.ts';
+import type { EngineClient } from '../engine/index.ts';
 
 /**
  * Rule for starting an engine: `new_call` starts one if none is running, `after_crash` only if the last one died. An

@@ -1,4 +1,6 @@
-import { type EngineClient, type EngineLink, SvcError, settleWithin } from '../engine/index.ts';
+import { SvcError } from '../engine/core/base/errors.ts';
+import { settleWithin } from '../engine/core/base/settle-within.ts';
+import type { EngineClient, EngineLink } from '../engine/index.ts';
 import { createFollowing } from './following.ts';
 import { createKeptCalls, isLoss, type StartCondition } from './kept-calls.ts';
 

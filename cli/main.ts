@@ -1,19 +1,14 @@
 import { sep } from 'node:path';
+import { asSvcError, EXIT, SvcError, toExitCode } from '../engine/core/base/errors.ts';
+import { version } from '../engine/core/base/own-package.ts';
+import { localizeTimes, toPrintableJson, toPrintableMessage } from '../engine/core/base/text.ts';
 import {
   agentPrograms,
-  asSvcError,
   connectToEngine,
   type EngineClient,
-  EXIT,
-  localizeTimes,
   nearWords,
   renderWords,
   type SentenceReader,
-  SvcError,
-  toExitCode,
-  toPrintableJson,
-  toPrintableMessage,
-  version,
 } from '../engine/index.ts';
 import { FIRST_WORDS, findCommand, loadCommandGroups, loadCommands } from './catalogue.ts';
 import type { Command, CommandContext } from './command.ts';

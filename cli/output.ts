@@ -1,4 +1,5 @@
-import { toPrintable, toPrintableJson, usesColour } from '../engine/index.ts';
+import { usesColour } from '../engine/core/base/colours.ts';
+import { toPrintable, toPrintableJson } from '../engine/core/base/text.ts';
 import type { CommandContext } from './command.ts';
 import { findPager, showInPager } from './pager.ts';
 import { createPaint, toPrintableStyled } from './paint.ts';

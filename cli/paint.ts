@@ -1,4 +1,4 @@
-import { toPrintable } from '../engine/index.ts';
+import { toPrintable } from '../engine/core/base/text.ts';
 
 /** Styles for parts of a text. A word or sign always carries the same meaning, since colour may be off. */
 const SGR = { strong: 1, dim: 2, good: 32, bad: 31, warn: 33, live: 36 } as const;

@@ -1,4 +1,4 @@
-import { SvcError } from '../engine/index.ts';
+import { SvcError } from '../engine/core/base/errors.ts';
 import { type ArgumentSpec, type Command, type FlagSpec, toKebabCase } from './command.ts';
 
 export interface ParsedCommand {

@@ -1,4 +1,4 @@
-import { cutToWidth, toPrintable } from '../engine/index.ts';
+import { cutToWidth, toPrintable } from '../engine/core/base/text.ts';
 import { type PaintFunction, paintNothing, type TextStyle } from './paint.ts';
 
 export interface TextColumn<R> {

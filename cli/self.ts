@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
-import { agentPrograms, locateProgram } from '../engine/index.ts';
+import { locateProgram } from '../engine/core/base/own-package.ts';
+import { agentPrograms } from '../engine/index.ts';
 import { HOST_OPTIONS } from './host-options.ts';
 
 /** The built program, for starting itself. */

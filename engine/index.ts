@@ -60,51 +60,6 @@ export {
 export type { ToolDescription } from './core/api/tool.ts';
 export type { ToolAnswer } from './core/api/tool-operations.ts';
 export { renderWords, type SentenceReader } from './core/api/words.ts';
-export { writeFileAtomically } from './core/base/atomic-file.ts';
-export { backoffMs } from './core/base/backoff.ts';
-export { renderBar, renderSparkline } from './core/base/charts.ts';
-export { usesColour } from './core/base/colours.ts';
-export {
-  asSvcError,
-  CODES,
-  type ErrorCode,
-  EXIT,
-  isErrorCode,
-  SvcError,
-  toExitCode,
-  toHttpStatus,
-} from './core/base/errors.ts';
-export { locateProgram, version } from './core/base/own-package.ts';
-export { isInsideFolder } from './core/base/paths.ts';
-export { readProgram, runProgram } from './core/base/run-program.ts';
-export {
-  nameCommand,
-  type OperationMention,
-  Sentence,
-  type SentenceWords,
-  sentence,
-} from './core/base/sentence.ts';
-export { createSerialQueue } from './core/base/serial-queue.ts';
-export { settleWithin } from './core/base/settle-within.ts';
-export {
-  countUnseen,
-  cutToWidth,
-  describeUnseen,
-  formatAge,
-  formatCount,
-  formatDollars,
-  formatElapsed,
-  formatLocalTime,
-  formatTokenCount,
-  keepLastState,
-  localizeTimes,
-  quoteForShell,
-  renderLog,
-  renderLogLine,
-  toPrintable,
-  toPrintableJson,
-  toPrintableMessage,
-} from './core/base/text.ts';
 export { isDoNotTrackSet } from './core/link-protocol/do-not-track.ts';
 export { readDaemonRecord } from './core/workspace/daemon-record.ts';
 export { findWorkspace } from './core/workspace/find.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SvcError } from '../engine/index.ts';
+import { SvcError } from '../engine/core/base/errors.ts';
 import { holdSignalsDuring } from './foreground.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { asSvcError } from '../engine/index.ts';
+import { asSvcError } from '../engine/core/base/errors.ts';
 import type { DashboardEffect } from './actions/transition.ts';
 import { editText } from './editor.ts';
 import { runOnTerminal } from './foreground.ts';

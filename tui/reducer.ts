@@ -1,4 +1,4 @@
-import type { SentenceWords } from '../engine/index.ts';
+import type { SentenceWords } from '../engine/core/base/sentence.ts';
 import { closeStaleAnswer } from './actions/asks.ts';
 import { finishJump, replaceList } from './actions/navigation.ts';
 import { bringFormBack, isFormUnwelcome, keepWhileAway, setFormAside } from './actions/set-aside.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { render } from 'ink';
 import type { ComponentProps } from 'react';
-import { usesColour } from '../engine/index.ts';
+import { usesColour } from '../engine/core/base/colours.ts';
 import { App, type InkTerminal } from './app.tsx';
 import type { EffectHandlers } from './effects.ts';
 import type { DashboardEnd, TerminalOptions } from './options.ts';

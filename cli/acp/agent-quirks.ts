@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { SvcError } from '../../engine/index.ts';
+import { SvcError } from '../../engine/core/base/errors.ts';
 import type { OwnWords } from './transcript.ts';
 
 /** Settings that an agent needs, beyond its command, to work as a server of the protocol. */

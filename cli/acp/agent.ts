@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Stream } from '@agentclientprotocol/sdk';
-import { settleWithin } from '../../engine/index.ts';
+import { settleWithin } from '../../engine/core/base/settle-within.ts';
 
 type AnyMessage = Stream['readable'] extends ReadableStream<infer M> ? M : never;
 

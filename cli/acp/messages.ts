@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { settleWithin } from '../../engine/core/base/settle-within.ts';
 import type { Api } from '../../engine/index.ts';
-import { settleWithin } from '../../engine/index.ts';
 import type { KeptLink } from '../link.ts';
 
 type NewMessage = Api['msg.surface']['output'][number];

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isInsideFolder } from '../../engine/index.ts';
+import { isInsideFolder } from '../../engine/core/base/paths.ts';
 
 /** The number of chained links that Linux follows. */
 const MOST_LINKS = 40;

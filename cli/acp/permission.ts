@@ -4,7 +4,9 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
-import { type AcpLine, acpHost, SvcError, settleWithin } from '../../engine/index.ts';
+import { SvcError } from '../../engine/core/base/errors.ts';
+import { settleWithin } from '../../engine/core/base/settle-within.ts';
+import { type AcpLine, acpHost } from '../../engine/index.ts';
 import type { KeptLink } from '../link.ts';
 import { clipText } from './failure.ts';
 import { createPathCheck } from './path-check.ts';

@@ -7,14 +7,10 @@ import {
   type PromptResponse,
   type RequestPermissionRequest,
 } from '@agentclientprotocol/sdk';
-import {
-  type AcpError,
-  type AcpLine,
-  acpHost,
-  asSvcError,
-  settleWithin,
-  version,
-} from '../../engine/index.ts';
+import { asSvcError } from '../../engine/core/base/errors.ts';
+import { version } from '../../engine/core/base/own-package.ts';
+import { settleWithin } from '../../engine/core/base/settle-within.ts';
+import { type AcpError, type AcpLine, acpHost } from '../../engine/index.ts';
 import type { KeptLink } from '../link.ts';
 import { type AgentProcess, startAgent } from './agent.ts';
 import { findAgentEnvironment, findOwnWords } from './agent-quirks.ts';

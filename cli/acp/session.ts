@@ -6,7 +6,8 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from '@agentclientprotocol/sdk';
-import { acpHost, type FoundError, settleWithin } from '../../engine/index.ts';
+import { settleWithin } from '../../engine/core/base/settle-within.ts';
+import { acpHost, type FoundError } from '../../engine/index.ts';
 import { findKeyLogin } from './agent-quirks.ts';
 import { describeError } from './failure.ts';
 

@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path';
 import type { PlanEntry, SessionNotification, ToolCall } from '@agentclientprotocol/sdk';
-import { type AcpLine, isInsideFolder } from '../../engine/index.ts';
+import { isInsideFolder } from '../../engine/core/base/paths.ts';
+import type { AcpLine } from '../../engine/index.ts';
 import { clipText, describeError } from './failure.ts';
 import { createHeldText } from './held-text.ts';
 import { createUsageCount } from './usage-count.ts';

@@ -1,4 +1,4 @@
-import { SvcError } from '../../engine/index.ts';
+import { SvcError } from '../../engine/core/base/errors.ts';
 
 /** Parses an id without a letter, such as a message id. Throws `not_found`, with the command that lists them. */
 export function parseNumberId(text: string | undefined, what: string, list: string): number {

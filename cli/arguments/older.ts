@@ -1,4 +1,4 @@
-import { SvcError } from '../../engine/index.ts';
+import { SvcError } from '../../engine/core/base/errors.ts';
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 

@@ -1,4 +1,4 @@
-import { countUnseen, describeUnseen, formatCount, toPrintable } from '../../engine/index.ts';
+import { countUnseen, describeUnseen, formatCount, toPrintable } from '../../engine/core/base/text.ts';
 import type { FlagSpec } from '../command.ts';
 import type { PaintFunction } from '../paint.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { SvcError } from '../../engine/index.ts';
+import { SvcError } from '../../engine/core/base/errors.ts';
 import {
   findHookPlace,
   type HookFile,

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { agentPrograms, findWorkspace, SvcError } from '../../engine/index.ts';
+import { SvcError } from '../../engine/core/base/errors.ts';
+import { agentPrograms, findWorkspace } from '../../engine/index.ts';
 import {
   type ClientProgram,
   type ClientScope,

@@ -1,4 +1,4 @@
-import { quoteForShell } from '../../engine/index.ts';
+import { quoteForShell } from '../../engine/core/base/text.ts';
 import type { Command } from '../command.ts';
 import { listValuedFlags, writeArgumentCases, writeValueCases } from './bash.ts';
 import {

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { asSvcError, type configuration, type LinkFacts, runProgram } from '../../engine/index.ts';
+import { asSvcError } from '../../engine/core/base/errors.ts';
+import { runProgram } from '../../engine/core/base/run-program.ts';
+import type { configuration, LinkFacts } from '../../engine/index.ts';
 
 /** One line of `svc doctor`. */
 export interface DoctorCheck {

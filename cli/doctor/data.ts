@@ -10,7 +10,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { asSvcError, dataFolders, doctorChecks } from '../../engine/index.ts';
+import { asSvcError } from '../../engine/core/base/errors.ts';
+import { dataFolders, doctorChecks } from '../../engine/index.ts';
 import {
   type CheckedWorkspace,
   type DoctorCheck,

@@ -1,12 +1,7 @@
 import { connect as connectSocket } from 'node:net';
-import {
-  asSvcError,
-  dataFolders,
-  describeLink,
-  isLinkTroubled,
-  readDaemonRecord,
-  version,
-} from '../../engine/index.ts';
+import { asSvcError } from '../../engine/core/base/errors.ts';
+import { version } from '../../engine/core/base/own-package.ts';
+import { dataFolders, describeLink, isLinkTroubled, readDaemonRecord } from '../../engine/index.ts';
 import type { CommandContext } from '../command.ts';
 import {
   type CheckedWorkspace,

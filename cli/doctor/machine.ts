@@ -1,4 +1,6 @@
-import { agentPrograms, asSvcError, doctorChecks, renderLogLine, toPrintable } from '../../engine/index.ts';
+import { asSvcError } from '../../engine/core/base/errors.ts';
+import { renderLogLine, toPrintable } from '../../engine/core/base/text.ts';
+import { agentPrograms, doctorChecks } from '../../engine/index.ts';
 import {
   type CheckedWorkspace,
   type DoctorCheck,

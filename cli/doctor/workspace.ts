@@ -1,6 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { asSvcError, configuration, findWorkspace, isInsideFolder } from '../../engine/index.ts';
+import { asSvcError } from '../../engine/core/base/errors.ts';
+import { isInsideFolder } from '../../engine/core/base/paths.ts';
+import { configuration, findWorkspace } from '../../engine/index.ts';
 import type { CommandContext } from '../command.ts';
 import {
   type CheckedWorkspace,

@@ -1,6 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import { connectToEngine, mcpServer, settleWithin, toPrintable, version } from '../../engine/index.ts';
+import { version } from '../../engine/core/base/own-package.ts';
+import { settleWithin } from '../../engine/core/base/settle-within.ts';
+import { toPrintable } from '../../engine/core/base/text.ts';
+import { connectToEngine, mcpServer } from '../../engine/index.ts';
 import { createEngineLink } from '../link.ts';
 import { getDaemonCommand } from '../self.ts';
 import { createPipeTransport } from './pipe-transport.ts';

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { agentPrograms, configuration, confinedStart, runProgram, SvcError } from '../../engine/index.ts';
+import { SvcError } from '../../engine/core/base/errors.ts';
+import { runProgram } from '../../engine/core/base/run-program.ts';
+import { agentPrograms, configuration, confinedStart } from '../../engine/index.ts';
 import { getSvcCommand } from '../self.ts';
 import type { AgentStart } from './interactive.ts';
 import type { ShownSession } from './session-text.ts';

@@ -1,11 +1,5 @@
-import {
-  type Decision,
-  type EngineClient,
-  type Session,
-  type Task,
-  toPrintable,
-  type WireValue,
-} from '../../engine/index.ts';
+import { toPrintable } from '../../engine/core/base/text.ts';
+import type { Decision, EngineClient, Session, Task, WireValue } from '../../engine/index.ts';
 import type { CommandContext, FlagTable } from '../command.ts';
 import { followLog } from './follow-log.ts';
 import { describeNextStep, formatFailure } from './session-text.ts';

@@ -1,11 +1,6 @@
-import {
-  type EngineClient,
-  keepLastState,
-  renderLog,
-  renderLogLine,
-  SvcError,
-  toPrintable,
-} from '../../engine/index.ts';
+import { SvcError } from '../../engine/core/base/errors.ts';
+import { keepLastState, renderLog, renderLogLine, toPrintable } from '../../engine/core/base/text.ts';
+import type { EngineClient } from '../../engine/index.ts';
 import type { CommandContext, FlagTable } from '../command.ts';
 import { outputFlags } from '../pages.ts';
 import type { PaintFunction } from '../paint.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
-import { SvcError } from '../../engine/index.ts';
+import { SvcError } from '../../engine/core/base/errors.ts';
 
 /** Finds a free loopback port. */
 export async function findFreePort(): Promise<number> {

@@ -1,4 +1,5 @@
-import { agentPrograms, type GatewayRoute, quoteForShell } from '../../engine/index.ts';
+import { quoteForShell } from '../../engine/core/base/text.ts';
+import { agentPrograms, type GatewayRoute } from '../../engine/index.ts';
 import { findClient, isInstalled } from '../clients/install.ts';
 import type { CommandContext } from '../command.ts';
 import { findMcpCommand } from '../self.ts';

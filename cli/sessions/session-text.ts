@@ -1,16 +1,18 @@
 import {
-  catalogues,
-  type EngineClient,
   formatAge,
   formatCount,
   formatDollars,
   formatLocalTime,
+  toPrintable,
+} from '../../engine/core/base/text.ts';
+import {
+  catalogues,
+  type EngineClient,
   type KnownPullRequest,
   type ListedSession,
   type NextStep,
   nameSessionState,
   outcomeOfSession,
-  toPrintable,
   type WireValue,
   workLeftBy,
 } from '../../engine/index.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
-import { quoteForShell } from '../../engine/index.ts';
+import { quoteForShell } from '../../engine/core/base/text.ts';
 import { childrenOf, processesOfSession, sessionEnded } from '../support/processes/processes.ts';
 import { type Program, programEnvironment } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';

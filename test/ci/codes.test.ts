@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { CODES, catalogues, isErrorCode, toExitCode, toHttpStatus } from '../../engine/index.ts';
+import { CODES, isErrorCode, toExitCode, toHttpStatus } from '../../engine/core/base/errors.ts';
+import { catalogues } from '../../engine/index.ts';
 import { runHere } from '../support/workspaces/command-line.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));

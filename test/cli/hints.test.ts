@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { asSvcError, type SvcError, type Task, type WireValue } from '../../engine/index.ts';
+import { asSvcError, type SvcError } from '../../engine/core/base/errors.ts';
+import type { Task, WireValue } from '../../engine/index.ts';
 import { httpClient, type McpClient, stdioClient } from '../support/agents/mcp.ts';
 import { bench } from '../support/terminals/dashboard.ts';
 import { screenOf } from '../support/terminals/render.tsx';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Sentence } from '../../engine/core/base/sentence.ts';
 import { sentence } from '../../engine/core/base/sentence.ts';
-import type { Sentence } from '../../engine/index.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const BEGIN = 'sentence`';

@@ -1,4 +1,4 @@
-import { describeUnseen } from '../../engine/index.ts';
+import { describeUnseen } from '../../engine/core/base/text.ts';
 import { findDetail, getSubjectStamp } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';

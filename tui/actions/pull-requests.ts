@@ -1,4 +1,5 @@
-import { buildPullRequest, chooseRemote, guessProgram, quoteForShell } from '../../engine/index.ts';
+import { quoteForShell } from '../../engine/core/base/text.ts';
+import { buildPullRequest, chooseRemote, guessProgram } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { OpenPullRequest } from '../state/overlays.ts';
 import { callEngine, type StateTransition, showMessage, transitionTo } from './transition.ts';

@@ -1,4 +1,4 @@
-import { formatCount } from '../../engine/index.ts';
+import { formatCount } from '../../engine/core/base/text.ts';
 import { findDetail, getSubjectStamp } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { ChooseRacers, CompareRace } from '../state/overlays.ts';

@@ -1,4 +1,5 @@
-import { formatCount, isPausedRun, nameSessionState } from '../../engine/index.ts';
+import { formatCount } from '../../engine/core/base/text.ts';
+import { isPausedRun, nameSessionState } from '../../engine/index.ts';
 import { describeRetryTime, formatClockTime } from '../panes/time.ts';
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';

@@ -1,4 +1,4 @@
-import { formatCount } from '../../engine/index.ts';
+import { formatCount } from '../../engine/core/base/text.ts';
 import type { State } from '../state/model.ts';
 import type { OverlayState } from '../state/overlays.ts';
 import { closeStaleAnswer } from './asks.ts';

@@ -1,4 +1,5 @@
-import { countUnseen, describeUnseen, nameTaskState } from '../../engine/index.ts';
+import { countUnseen, describeUnseen } from '../../engine/core/base/text.ts';
+import { nameTaskState } from '../../engine/index.ts';
 import { describeRetryTime, formatSeconds } from '../panes/time.ts';
 import { findDetail } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';

@@ -1,4 +1,5 @@
-import { type Api, localizeTimes } from '../../engine/index.ts';
+import { localizeTimes } from '../../engine/core/base/text.ts';
+import type { Api } from '../../engine/index.ts';
 import type { PaneId } from '../pane-ids.ts';
 import type { PreferenceChange } from '../preferences/preferences.ts';
 import type { DetailSubject, State, StatusMessage } from '../state/model.ts';

@@ -1,10 +1,5 @@
-import {
-  describeSensitive,
-  describeUnseen,
-  formatCount,
-  nameSessionState,
-  selectRerunCommands,
-} from '../../engine/index.ts';
+import { describeUnseen, formatCount } from '../../engine/core/base/text.ts';
+import { describeSensitive, nameSessionState, selectRerunCommands } from '../../engine/index.ts';
 import { explainDoubt, getTrialHead } from '../panes/evidence.ts';
 import { countUnseenOfPatch } from '../panes/patch-lines.ts';
 import { isUnreadableWork } from '../panes/states.ts';

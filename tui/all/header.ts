@@ -1,4 +1,4 @@
-import { formatCount } from '../../engine/index.ts';
+import { formatCount } from '../../engine/core/base/text.ts';
 import { countLive } from '../layout/layout.ts';
 import { alignEnds } from '../panes/lines.ts';
 import { measureCells } from '../text/cells.ts';

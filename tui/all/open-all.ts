@@ -1,4 +1,6 @@
-import { type EngineClient, SvcError, settleWithin } from '../../engine/index.ts';
+import { SvcError } from '../../engine/core/base/errors.ts';
+import { settleWithin } from '../../engine/core/base/settle-within.ts';
+import type { EngineClient } from '../../engine/index.ts';
 import { type EffectHandlers, performEffect, runEditor, runSvcCommand } from '../effects.ts';
 import type { DashboardEnd } from '../options.ts';
 import type { PreferenceFile } from '../preferences/preference-file.ts';

@@ -1,4 +1,5 @@
-import { describeLinkState, formatLocalTime, nameSessionState } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/core/base/text.ts';
+import { describeLinkState, nameSessionState } from '../../engine/index.ts';
 import { isCombinedPane } from '../pane-ids.ts';
 import { getPane, getTabPane, PANES } from '../panes/index.ts';
 import { alignEnds } from '../panes/lines.ts';

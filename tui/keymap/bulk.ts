@@ -1,4 +1,4 @@
-import { formatCount } from '../../engine/index.ts';
+import { formatCount } from '../../engine/core/base/text.ts';
 import { replaceList } from '../actions/navigation.ts';
 import {
   type DashboardEffect,

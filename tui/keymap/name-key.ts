@@ -1,4 +1,4 @@
-import { nameCommand, type OperationMention } from '../../engine/index.ts';
+import { nameCommand, type OperationMention } from '../../engine/core/base/sentence.ts';
 import { KEYMAP, type KeyBinding } from './index.ts';
 
 /** Returns the key for an operation that a sentence mentions, e.g. `r (run) on t-3`; the command if there is none. */

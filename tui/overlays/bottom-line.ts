@@ -1,4 +1,4 @@
-import { formatCount } from '../../engine/index.ts';
+import { formatCount } from '../../engine/core/base/text.ts';
 import { editComment, keepComment } from '../actions/comments.ts';
 import { approveUnconfined, denyWithReason, editPrompt, savePrompt } from '../actions/decisions.ts';
 import { editMemoryText, saveMemory } from '../actions/memories.ts';

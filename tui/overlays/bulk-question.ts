@@ -1,4 +1,4 @@
-import { formatCount } from '../../engine/index.ts';
+import { formatCount } from '../../engine/core/base/text.ts';
 import { type StateTransition, showMessage, transitionTo } from '../actions/transition.ts';
 import {
   answerForAll,

@@ -1,4 +1,4 @@
-import { formatCount } from '../../engine/index.ts';
+import { formatCount } from '../../engine/core/base/text.ts';
 import { listChosen, listRaceAgents, startRace } from '../actions/races.ts';
 import { warnOfPrompt } from '../actions/tasks.ts';
 import { type StateTransition, showMessage, transitionTo } from '../actions/transition.ts';

@@ -1,4 +1,5 @@
-import { describeLink, formatLocalTime, isLinkTroubled } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/core/base/text.ts';
+import { describeLink, isLinkTroubled } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import { renderFacts } from '../text/text.ts';
 import { type StyledLine, span } from '../text/theme.ts';

@@ -1,4 +1,4 @@
-import { formatCount, formatLocalTime } from '../../engine/index.ts';
+import { formatCount, formatLocalTime } from '../../engine/core/base/text.ts';
 import type { ListedDelivery } from '../state/rows.ts';
 import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';

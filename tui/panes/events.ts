@@ -1,4 +1,4 @@
-import { formatLocalTime } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/core/base/text.ts';
 import type { DashboardData, EventRow, ListedNotice } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText, renderFacts, splitCleanLines } from '../text/text.ts';

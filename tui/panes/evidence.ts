@@ -1,4 +1,5 @@
-import { formatCount, VERIFICATION_WORDS } from '../../engine/index.ts';
+import { formatCount } from '../../engine/core/base/text.ts';
+import { VERIFICATION_WORDS } from '../../engine/index.ts';
 import type { ListedEvidence, ListedWork } from '../state/rows.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
 import { type StyledLine, span, type TextStyle } from '../text/theme.ts';

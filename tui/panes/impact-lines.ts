@@ -1,4 +1,5 @@
-import { formatCount, formatImpact } from '../../engine/index.ts';
+import { formatCount } from '../../engine/core/base/text.ts';
+import { formatImpact } from '../../engine/index.ts';
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { ListedImpact } from '../state/rows.ts';

@@ -1,4 +1,4 @@
-import { localizeTimes } from '../../engine/index.ts';
+import { localizeTimes } from '../../engine/core/base/text.ts';
 import { measureCells } from '../text/cells.ts';
 import { cleanText, wrapText } from '../text/text.ts';
 import { type StyledLine, span } from '../text/theme.ts';

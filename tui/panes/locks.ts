@@ -1,4 +1,5 @@
-import { formatLocalTime, nameSessionState } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/core/base/text.ts';
+import { nameSessionState } from '../../engine/index.ts';
 import { getLockId } from '../state/details.ts';
 import type { ListedLock, ShownSession } from '../state/rows.ts';
 import { renderFacts } from '../text/text.ts';

@@ -1,4 +1,4 @@
-import { formatCount, formatLocalTime } from '../../engine/index.ts';
+import { formatCount, formatLocalTime } from '../../engine/core/base/text.ts';
 import type { State } from '../state/model.ts';
 import type { ListedMemories, ListedMemory } from '../state/rows.ts';
 import { padText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';

@@ -1,4 +1,4 @@
-import { countUnseen } from '../../engine/index.ts';
+import { countUnseen } from '../../engine/core/base/text.ts';
 import { findLineAnchor, type PatchRow, parsePatch } from '../state/patch.ts';
 import type { CommentRow, ListedWork } from '../state/rows.ts';
 import { cleanText, splitCleanLines, wrapText } from '../text/text.ts';

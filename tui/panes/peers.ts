@@ -1,4 +1,4 @@
-import { formatLocalTime } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/core/base/text.ts';
 import type { PeerRow } from '../state/rows.ts';
 import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';

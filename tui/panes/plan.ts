@@ -1,10 +1,5 @@
-import {
-  countUnseen,
-  describeConsent,
-  describeUnseen,
-  formatCount,
-  listSetupFacts,
-} from '../../engine/index.ts';
+import { countUnseen, describeUnseen, formatCount } from '../../engine/core/base/text.ts';
+import { describeConsent, listSetupFacts } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { ListedPlan, ShownSession } from '../state/rows.ts';
 import { renderFacts, splitCleanLines, wrapText } from '../text/text.ts';

@@ -1,4 +1,5 @@
-import { formatCount, formatDollars, formatTokenCount, isPausedRun } from '../../engine/index.ts';
+import { formatCount, formatDollars, formatTokenCount } from '../../engine/core/base/text.ts';
+import { isPausedRun } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { DashboardData, ShownSession } from '../state/rows.ts';
 import { cleanText, renderFacts, truncateText, wrapText } from '../text/text.ts';

@@ -1,3 +1,5 @@
+import { renderBar, renderSparkline } from '../../engine/core/base/charts.ts';
+import { formatDollars, formatElapsed, formatTokenCount } from '../../engine/core/base/text.ts';
 import {
   describeFigures,
   describeQueue,
@@ -5,11 +7,6 @@ import {
   describeRework,
   describeSuccess,
   foldValues,
-  formatDollars,
-  formatElapsed,
-  formatTokenCount,
-  renderBar,
-  renderSparkline,
 } from '../../engine/index.ts';
 import type { DashboardData, ListedStats } from '../state/rows.ts';
 import { cleanText, renderFacts } from '../text/text.ts';

@@ -1,4 +1,5 @@
-import { formatLocalTime, isPausedRun, nameTaskState } from '../../engine/index.ts';
+import { formatLocalTime } from '../../engine/core/base/text.ts';
+import { isPausedRun, nameTaskState } from '../../engine/index.ts';
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';

@@ -1,4 +1,4 @@
-import { formatAge, formatLocalTime } from '../../engine/index.ts';
+import { formatAge, formatLocalTime } from '../../engine/core/base/text.ts';
 
 /** Formats how long ago. Whole minutes, so that a quiet screen is not redrawn every second. */
 export function formatTimeSince(at: string | null, now: number): string {

@@ -1,4 +1,4 @@
-import { formatCount, formatDollars, formatTokenCount } from '../../engine/index.ts';
+import { formatCount, formatDollars, formatTokenCount } from '../../engine/core/base/text.ts';
 import type { DashboardData, ListedUsageDay, ShownSession } from '../state/rows.ts';
 import { describeDay } from './usage.ts';
 

@@ -1,4 +1,5 @@
-import { formatCount, formatDollars, formatTokenCount, renderSparkline } from '../../engine/index.ts';
+import { renderSparkline } from '../../engine/core/base/charts.ts';
+import { formatCount, formatDollars, formatTokenCount } from '../../engine/core/base/text.ts';
 import type { DashboardData, ListedUsageDay } from '../state/rows.ts';
 import { cleanText, renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';

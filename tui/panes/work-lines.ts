@@ -1,11 +1,5 @@
-import {
-  describeSensitive,
-  describeUnseen,
-  formatCount,
-  formatLocalTime,
-  outcomeOfSession,
-  workLeftBy,
-} from '../../engine/index.ts';
+import { describeUnseen, formatCount, formatLocalTime } from '../../engine/core/base/text.ts';
+import { describeSensitive, outcomeOfSession, workLeftBy } from '../../engine/index.ts';
 import type {
   CommentRow,
   ListedEvidence,

@@ -1,4 +1,5 @@
-import { formatCount, formatDollars, isPausedRun, nameSessionState } from '../../engine/index.ts';
+import { formatCount, formatDollars } from '../../engine/core/base/text.ts';
+import { isPausedRun, nameSessionState } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
 import type { SessionFacts, ShownSession } from '../state/rows.ts';

@@ -1,4 +1,5 @@
-import { formatCount, isPausedRun, nameSessionState, workLeftBy } from '../../engine/index.ts';
+import { formatCount } from '../../engine/core/base/text.ts';
+import { isPausedRun, nameSessionState, workLeftBy } from '../../engine/index.ts';
 import { getLayout, getPreviewSize } from '../layout/layout.ts';
 import { findDetail, findDiffCursor, getWorkersMode } from '../state/details.ts';
 import { countUnseenLines, getLogLines } from '../state/log.ts';

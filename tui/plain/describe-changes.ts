@@ -1,4 +1,4 @@
-import { formatCount, formatLocalTime } from '../../engine/index.ts';
+import { formatCount, formatLocalTime } from '../../engine/core/base/text.ts';
 import { isShowingLog } from '../actions/navigation.ts';
 import { listColumns } from '../frame/fit-columns.ts';
 import { renderConsentLines, renderHeldLines } from '../frame/header.ts';

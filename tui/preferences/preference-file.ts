@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { asSvcError, preferenceFiles, resolveMachineHome } from '../../engine/index.ts';
+import { asSvcError } from '../../engine/core/base/errors.ts';
+import { preferenceFiles, resolveMachineHome } from '../../engine/index.ts';
 import { DEFAULT_PREFERENCES, type PreferenceChange, type Preferences } from './preferences.ts';
 
 /** Delay that groups several keys into one write. */

@@ -1,4 +1,4 @@
-import { keepLastState, renderLogLine } from '../../engine/index.ts';
+import { keepLastState, renderLogLine } from '../../engine/core/base/text.ts';
 import type { LogView } from './model.ts';
 
 /** How many lines are kept. The whole log is on disk. */

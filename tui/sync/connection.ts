@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { asSvcError, backoffMs, type EngineClient, SvcError } from '../../engine/index.ts';
+import { backoffMs } from '../../engine/core/base/backoff.ts';
+import { asSvcError, SvcError } from '../../engine/core/base/errors.ts';
+import type { EngineClient } from '../../engine/index.ts';
 
 const PAUSES = { firstMs: 200, longestMs: 5000 };
 

@@ -1,4 +1,5 @@
-import { asSvcError, type EngineClient } from '../../engine/index.ts';
+import { asSvcError } from '../../engine/core/base/errors.ts';
+import type { EngineClient } from '../../engine/index.ts';
 import type { DataChange } from '../state/data.ts';
 import type { Store } from '../store.ts';
 import { keepConnected } from './connection.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { asSvcError, type EngineClient } from '../../engine/index.ts';
+import { asSvcError } from '../../engine/core/base/errors.ts';
+import type { EngineClient } from '../../engine/index.ts';
 import { findDetail, isOfBranch, listWantedDetails, type WantedDetails } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { LoadedDetail, RowDetails } from '../state/rows.ts';

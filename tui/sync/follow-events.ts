@@ -1,4 +1,5 @@
-import { createSerialQueue, type EngineClient } from '../../engine/index.ts';
+import { createSerialQueue } from '../../engine/core/base/serial-queue.ts';
+import type { EngineClient } from '../../engine/index.ts';
 import type { DataChange } from '../state/data.ts';
 import type { EventRow } from '../state/rows.ts';
 import { fetchChangedRows, fetchFirstRows, fetchLaterRows, fetchOlderTasks } from './fetch-rows.ts';

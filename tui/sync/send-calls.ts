@@ -1,4 +1,5 @@
-import { asSvcError, type EngineClient } from '../../engine/index.ts';
+import { asSvcError } from '../../engine/core/base/errors.ts';
+import type { EngineClient } from '../../engine/index.ts';
 import type { DashboardEffect } from '../actions/transition.ts';
 import type { Store } from '../store.ts';
 

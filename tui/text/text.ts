@@ -1,4 +1,4 @@
-import { cutToWidth as cutTo, toPrintable } from '../../engine/index.ts';
+import { cutToWidth as cutTo, toPrintable } from '../../engine/core/base/text.ts';
 import { measureCells, replaceUnsureCharacters } from './cells.ts';
 import { type StyledLine, type StyledSpan, span, type TextStyle } from './theme.ts';
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { connectToEngine, SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { connectToEngine } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { createEngineLink } from '../../link.ts';
 import { getDaemonCommand, getSvcCommand } from '../../self.ts';

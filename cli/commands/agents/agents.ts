@@ -1,12 +1,6 @@
-import {
-  agentPrograms,
-  configuration,
-  findWorkspace,
-  formatCount,
-  formatLocalTime,
-  SvcError,
-  toPrintable,
-} from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatCount, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
+import { agentPrograms, configuration, findWorkspace } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { formatRows } from '../../print.ts';
 

@@ -1,4 +1,5 @@
-import { agentPrograms, configuration, findWorkspace, nearWords, SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { agentPrograms, configuration, findWorkspace, nearWords } from '../../../engine/index.ts';
 import { findClient } from '../../clients/install.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { runInForeground } from '../../sessions/foreground.ts';

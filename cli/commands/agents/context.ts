@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { crushing, formatAge, SvcError, toPrintable } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatAge, toPrintable } from '../../../engine/core/base/text.ts';
+import { crushing } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { definePageFlags, showPage } from '../../pages.ts';
 import { formatFacts, formatRows } from '../../print.ts';

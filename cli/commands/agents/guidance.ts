@@ -1,4 +1,4 @@
-import { toPrintable } from '../../../engine/index.ts';
+import { toPrintable } from '../../../engine/core/base/text.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
 import { formatRows } from '../../print.ts';

@@ -1,4 +1,5 @@
-import { configuration, SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { configuration } from '../../../engine/index.ts';
 import { CLIENT_NAMES, type ClientScope } from '../../clients/clients.ts';
 import { findClient, findProjectFolder, type InstallPlan, planInstall } from '../../clients/install.ts';
 import { type Command, defineCommand } from '../../command.ts';

@@ -1,11 +1,6 @@
-import {
-  asSvcError,
-  type EngineClient,
-  nearWords,
-  SvcError,
-  type ToolDescription,
-  toPrintableJson,
-} from '../../../engine/index.ts';
+import { asSvcError, SvcError } from '../../../engine/core/base/errors.ts';
+import { toPrintableJson } from '../../../engine/core/base/text.ts';
+import { type EngineClient, nearWords, type ToolDescription } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
 import { formatRows } from '../../print.ts';

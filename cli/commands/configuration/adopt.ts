@@ -1,12 +1,6 @@
-import {
-  configuration,
-  dataFolders,
-  EXIT,
-  findWorkspace,
-  formatCount,
-  SvcError,
-  toPrintable,
-} from '../../../engine/index.ts';
+import { EXIT, SvcError } from '../../../engine/core/base/errors.ts';
+import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
+import { configuration, dataFolders, findWorkspace } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
 import { formatFacts } from '../../print.ts';

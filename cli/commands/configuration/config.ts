@@ -1,12 +1,6 @@
-import {
-  asSvcError,
-  type ConsentView,
-  EXIT,
-  configuration as engine,
-  ownSeat,
-  SvcError,
-  toPrintable,
-} from '../../../engine/index.ts';
+import { asSvcError, EXIT, SvcError } from '../../../engine/core/base/errors.ts';
+import { toPrintable } from '../../../engine/core/base/text.ts';
+import { type ConsentView, configuration as engine, ownSeat } from '../../../engine/index.ts';
 import { actAsChair } from '../../chair-act.ts';
 import { type Command, type CommandContext, defineCommand, type FlagTable } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';

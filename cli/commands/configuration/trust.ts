@@ -1,13 +1,11 @@
+import { EXIT, SvcError } from '../../../engine/core/base/errors.ts';
+import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
 import {
   type ConsentView,
   configuration,
-  EXIT,
   findWorkspace,
-  formatCount,
   listSetupFacts,
   type PendingKey,
-  SvcError,
-  toPrintable,
 } from '../../../engine/index.ts';
 import { actAsChair } from '../../chair-act.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';

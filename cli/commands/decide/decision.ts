@@ -1,15 +1,17 @@
+import { SvcError } from '../../../engine/core/base/errors.ts';
 import {
-  describeConsent,
   describeUnseen,
-  type EditResult,
-  type EngineClient,
   formatAge,
   formatCount,
   formatLocalTime,
-  listSetupFacts,
-  SvcError,
-  type TaskPlan,
   toPrintable,
+} from '../../../engine/core/base/text.ts';
+import {
+  describeConsent,
+  type EditResult,
+  type EngineClient,
+  listSetupFacts,
+  type TaskPlan,
   type WireValue,
 } from '../../../engine/index.ts';
 import { formatPrompt, promptFlag, readPrompt, warnOfUnseen } from '../../arguments/prompt.ts';

@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  EXIT,
-  formatLocalTime,
-  toPrintable,
-  VERIFICATION_WORDS,
-  type Verification,
-  type WireValue,
-} from '../../../engine/index.ts';
+import { EXIT } from '../../../engine/core/base/errors.ts';
+import { formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
+import { VERIFICATION_WORDS, type Verification, type WireValue } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
 import type { PaintFunction, TextStyle } from '../../paint.ts';

@@ -3,13 +3,8 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import {
-  connectToEngine,
-  type EngineClient,
-  linkedServer,
-  linking,
-  SvcError,
-} from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { connectToEngine, type EngineClient, linkedServer, linking } from '../../../engine/index.ts';
 import type { CommandContext } from '../../command.ts';
 import { getDaemonCommand } from '../../self.ts';
 import { type CatchServer, startCatchServer } from './catch-server.ts';

@@ -1,4 +1,4 @@
-import { SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
 
 /** The response of a page of a linked server. */
 export interface VisitedPage {

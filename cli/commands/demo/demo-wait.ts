@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
 
 /** Interval and limit for polling another process, ms. */
 const LOOK_MS = 100;

@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { configuration, locateProgram, readProgram } from '../../../engine/index.ts';
+import { locateProgram } from '../../../engine/core/base/own-package.ts';
+import { readProgram } from '../../../engine/core/base/run-program.ts';
+import { configuration } from '../../../engine/index.ts';
 import type { CommandContext } from '../../command.ts';
 import { SVC } from '../../self.ts';
 

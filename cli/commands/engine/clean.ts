@@ -1,4 +1,4 @@
-import { formatCount } from '../../../engine/index.ts';
+import { formatCount } from '../../../engine/core/base/text.ts';
 import { parseOlder } from '../../arguments/older.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { formatRows } from '../../print.ts';

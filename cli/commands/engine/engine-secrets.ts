@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { SvcError } from '../../../engine/core/base/errors.ts';
 import {
   configuration,
   type EngineClient,
   type EngineStatus,
-  SvcError,
   secretProof,
   type WireValue,
 } from '../../../engine/index.ts';

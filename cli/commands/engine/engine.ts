@@ -1,20 +1,18 @@
 import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { asSvcError, EXIT, SvcError } from '../../../engine/core/base/errors.ts';
+import { formatCount } from '../../../engine/core/base/text.ts';
 import {
-  asSvcError,
   describeLink,
   type Engine,
   type EngineHost,
   type EngineStatus,
-  EXIT,
   findWorkspace,
-  formatCount,
   hostEngine,
   launching,
   mayNotStartError,
   openEngine,
   ownSeat,
-  SvcError,
   type WireValue,
 } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';

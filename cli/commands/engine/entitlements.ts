@@ -1,4 +1,4 @@
-import { formatLocalTime } from '../../../engine/index.ts';
+import { formatLocalTime } from '../../../engine/core/base/text.ts';
 import { defineCommand } from '../../command.ts';
 import { formatFacts, formatRows } from '../../print.ts';
 

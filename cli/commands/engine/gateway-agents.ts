@@ -2,13 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import {
-  agentPrograms,
-  configuration,
-  type EngineClient,
-  findWorkspace,
-  SvcError,
-} from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { agentPrograms, configuration, type EngineClient, findWorkspace } from '../../../engine/index.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { withTrialKey } from '../../gateway-trials.ts';
 import { runInForeground } from '../../sessions/foreground.ts';

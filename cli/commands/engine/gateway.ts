@@ -1,13 +1,6 @@
-import {
-  type Api,
-  type EngineClient,
-  formatCount,
-  formatDollars,
-  formatLocalTime,
-  type GatewayState,
-  SvcError,
-  type WireValue,
-} from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatCount, formatDollars, formatLocalTime } from '../../../engine/core/base/text.ts';
+import type { Api, EngineClient, GatewayState, WireValue } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { type GatewayTrial, TRIED_PROTOCOLS, tryProtocol, withTrialKey } from '../../gateway-trials.ts';
 import { formatFacts, formatRows } from '../../print.ts';

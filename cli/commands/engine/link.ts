@@ -1,11 +1,11 @@
 import { text as readAll } from 'node:stream/consumers';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatLocalTime } from '../../../engine/core/base/text.ts';
 import {
   describeLink,
   type EngineClient,
-  formatLocalTime,
   type LinkStatus,
   ownSeat,
-  SvcError,
   type WireValue,
 } from '../../../engine/index.ts';
 import { agreeToTelemetry, findTerminalRefusal } from '../../agree-to-telemetry.ts';

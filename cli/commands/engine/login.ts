@@ -1,4 +1,7 @@
-import { formatLocalTime, linking, ownSeat, readProgram, SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { readProgram } from '../../../engine/core/base/run-program.ts';
+import { formatLocalTime } from '../../../engine/core/base/text.ts';
+import { linking, ownSeat } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { formatFacts } from '../../print.ts';
 

@@ -1,4 +1,4 @@
-import { formatAge, formatLocalTime } from '../../../engine/index.ts';
+import { formatAge, formatLocalTime } from '../../../engine/core/base/text.ts';
 import { parseNumberId } from '../../arguments/number-id.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { definePageFlags, showPage } from '../../pages.ts';

@@ -1,4 +1,5 @@
-import { linkedServer, SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { linkedServer } from '../../../engine/index.ts';
 import { askForSecrets } from '../../ask-password.ts';
 import { defineCommand } from '../../command.ts';
 import { formatRows } from '../../print.ts';

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pino } from 'pino';
-import { linkedServer, SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { linkedServer } from '../../../engine/index.ts';
 import type { CommandContext, FlagTable } from '../../command.ts';
 
 export const DATA_FLAG = {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { linkedServer, SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { linkedServer } from '../../../engine/index.ts';
 import { askForPassword } from '../../ask-password.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { administerServer, DATA_FLAG, findServerFolder, openServerFolder } from './server-folder.ts';

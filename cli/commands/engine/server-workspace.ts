@@ -1,4 +1,5 @@
-import { formatLocalTime, SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatLocalTime } from '../../../engine/core/base/text.ts';
 import { defineCommand } from '../../command.ts';
 import { formatRows } from '../../print.ts';
 import { administerServer, DATA_FLAG } from './server-folder.ts';

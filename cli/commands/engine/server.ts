@@ -1,4 +1,5 @@
-import { linkedServer, SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { linkedServer } from '../../../engine/index.ts';
 import { askForPassword } from '../../ask-password.ts';
 import { type Command, type CommandContext, defineCommand, type FlagTable } from '../../command.ts';
 import { formatFacts, formatRows } from '../../print.ts';

@@ -1,3 +1,6 @@
+import { renderBar, renderSparkline } from '../../../engine/core/base/charts.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatDollars, formatElapsed, formatTokenCount } from '../../../engine/core/base/text.ts';
 import {
   describeFigures,
   describeQueue,
@@ -5,14 +8,8 @@ import {
   describeRework,
   describeSuccess,
   foldValues,
-  formatDollars,
-  formatElapsed,
-  formatTokenCount,
-  renderBar,
-  renderSparkline,
   type StatsFigures,
   type StatsReport,
-  SvcError,
   type WireValue,
 } from '../../../engine/index.ts';
 import { parseOlder } from '../../arguments/older.ts';

@@ -1,5 +1,5 @@
+import { asSvcError } from '../../../engine/core/base/errors.ts';
 import {
-  asSvcError,
   connectToEngine,
   type EngineStatus,
   machineWorkspaces,

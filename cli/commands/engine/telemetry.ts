@@ -1,4 +1,5 @@
-import { formatLocalTime, type TelemetryView, type WireValue } from '../../../engine/index.ts';
+import { formatLocalTime } from '../../../engine/core/base/text.ts';
+import type { TelemetryView, WireValue } from '../../../engine/index.ts';
 import { agreeToTelemetry, findTerminalRefusal } from '../../agree-to-telemetry.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { formatFacts } from '../../print.ts';

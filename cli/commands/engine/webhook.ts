@@ -1,13 +1,12 @@
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { toPrintable, toPrintableJson } from '../../../engine/core/base/text.ts';
 import {
   type AccessLogEntry,
   configuration,
   connectToEngine,
   dataFolders,
   findWorkspace,
-  SvcError,
   samples,
-  toPrintable,
-  toPrintableJson,
   type WireValue,
 } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';

@@ -1,10 +1,6 @@
-import {
-  connectToEngine,
-  findWorkspace,
-  machineWorkspaces,
-  SvcError,
-  toPrintable,
-} from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { toPrintable } from '../../../engine/core/base/text.ts';
+import { connectToEngine, findWorkspace, machineWorkspaces } from '../../../engine/index.ts';
 import type { DashboardOptions } from '../../../tui/index.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { getDaemonCommand, getSvcCommand } from '../../self.ts';

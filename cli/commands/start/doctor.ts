@@ -1,4 +1,6 @@
-import { configuration, formatCount, toPrintable, version } from '../../../engine/index.ts';
+import { version } from '../../../engine/core/base/own-package.ts';
+import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
+import { configuration } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { type DoctorCheck, reportWarning } from '../../doctor/check.ts';
 import { checkClock, checkData } from '../../doctor/data.ts';

@@ -1,12 +1,10 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import {
-  isInsideFolder,
-  quoteForShell,
-  readProgram,
-  SvcError,
-  writeFileAtomically,
-} from '../../../engine/index.ts';
+import { writeFileAtomically } from '../../../engine/core/base/atomic-file.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { isInsideFolder } from '../../../engine/core/base/paths.ts';
+import { readProgram } from '../../../engine/core/base/run-program.ts';
+import { quoteForShell } from '../../../engine/core/base/text.ts';
 import { SVC } from '../../self.ts';
 
 /** The result of installing or removing the hook. */

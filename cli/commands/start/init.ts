@@ -1,13 +1,13 @@
 import { existsSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { runProgram } from '../../../engine/core/base/run-program.ts';
 import {
   agentPrograms,
   configuration,
   type FreeAddresses,
   findWorkspace,
   ownSeat,
-  runProgram,
-  SvcError,
 } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';

@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Api,
-  type Ask,
-  connectToEngine,
-  EXIT,
-  formatAge,
-  formatLocalTime,
-  SvcError,
-  toPrintable,
-  type WireValue,
-} from '../../../engine/index.ts';
+import { EXIT, SvcError } from '../../../engine/core/base/errors.ts';
+import { formatAge, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
+import { type Api, type Ask, connectToEngine, type WireValue } from '../../../engine/index.ts';
 import { parseNumberId } from '../../arguments/number-id.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { createEngineLink } from '../../link.ts';

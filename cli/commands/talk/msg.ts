@@ -1,12 +1,6 @@
-import {
-  type Api,
-  type EngineClient,
-  formatAge,
-  formatLocalTime,
-  READING_WORDS,
-  SvcError,
-  toPrintable,
-} from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatAge, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
+import { type Api, type EngineClient, READING_WORDS } from '../../../engine/index.ts';
 import { parseNumberId } from '../../arguments/number-id.ts';
 import { readPrompt } from '../../arguments/prompt.ts';
 import { type Command, type CommandContext, defineCommand, repeatArgument } from '../../command.ts';

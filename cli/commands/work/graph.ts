@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Api,
-  EXIT,
-  formatCount,
-  formatLocalTime,
-  SvcError,
-  toPrintable,
-} from '../../../engine/index.ts';
+import { EXIT, SvcError } from '../../../engine/core/base/errors.ts';
+import { formatCount, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
+import type { Api } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { formatFacts, formatRows } from '../../print.ts';
 

@@ -1,11 +1,7 @@
 import { resolve } from 'node:path';
-import {
-  formatLocalTime,
-  type Ledger,
-  SvcError,
-  toPrintable,
-  type WireValue,
-} from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
+import type { Ledger, WireValue } from '../../../engine/index.ts';
 import { holderFlag, readHolder } from '../../arguments/holder.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';

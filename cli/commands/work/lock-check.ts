@@ -1,14 +1,8 @@
 import { relative, resolve } from 'node:path';
-import {
-  asSvcError,
-  type EngineClient,
-  formatLocalTime,
-  type HeldPath,
-  readProgram,
-  SvcError,
-  toPrintable,
-  type WireValue,
-} from '../../../engine/index.ts';
+import { asSvcError, SvcError } from '../../../engine/core/base/errors.ts';
+import { readProgram } from '../../../engine/core/base/run-program.ts';
+import { formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
+import type { EngineClient, HeldPath, WireValue } from '../../../engine/index.ts';
 import type { CommandContext } from '../../command.ts';
 
 type Held = WireValue<HeldPath>;

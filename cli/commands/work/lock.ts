@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { formatLocalTime, SvcError, toPrintable } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
 import { holderFlag, readHolder } from '../../arguments/holder.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { definePageFlags, showPage } from '../../pages.ts';

@@ -1,14 +1,6 @@
-import {
-  type Api,
-  type EngineClient,
-  findMemoryEdits,
-  formatAge,
-  formatCount,
-  formatLocalTime,
-  SvcError,
-  toPrintable,
-  writeMemoryText,
-} from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatAge, formatCount, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
+import { type Api, type EngineClient, findMemoryEdits, writeMemoryText } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 

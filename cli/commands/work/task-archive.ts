@@ -1,4 +1,5 @@
-import { type ErrorCode, formatCount, SvcError, toExitCode, toPrintable } from '../../../engine/index.ts';
+import { type ErrorCode, SvcError, toExitCode } from '../../../engine/core/base/errors.ts';
+import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
 import { parseOlder } from '../../arguments/older.ts';
 import { type Command, defineCommand, repeatArgument } from '../../command.ts';
 

@@ -1,11 +1,6 @@
-import {
-  formatCount,
-  type Racer,
-  type RaceState,
-  SvcError,
-  toPrintable,
-  type WireValue,
-} from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
+import type { Racer, RaceState, WireValue } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
 import { findStateStyle } from '../../paint.ts';

@@ -1,15 +1,12 @@
 import { resolve } from 'node:path';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatAge, formatCount, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
 import {
   type Api,
-  formatAge,
-  formatCount,
-  formatLocalTime,
   type LoggedEvent,
   nameSessionState,
   nameTaskState,
   type Race,
-  SvcError,
-  toPrintable,
   type WireValue,
 } from '../../../engine/index.ts';
 import { formatPrompt, promptFlag, readPrompt } from '../../arguments/prompt.ts';

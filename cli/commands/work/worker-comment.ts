@@ -1,4 +1,5 @@
-import { formatCount, SvcError, toPrintable } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
 import { readPrompt } from '../../arguments/prompt.ts';
 import { defineCommand } from '../../command.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type EngineClient, SvcError, toPrintable, writeFollowUpMessage } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { toPrintable } from '../../../engine/core/base/text.ts';
+import { type EngineClient, writeFollowUpMessage } from '../../../engine/index.ts';
 import { readPrompt } from '../../arguments/prompt.ts';
 import { type CommandContext, defineCommand, type FlagTable } from '../../command.ts';
 import { askForLine } from '../../confirm.ts';

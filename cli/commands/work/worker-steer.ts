@@ -1,4 +1,5 @@
-import { READING_WORDS, SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { READING_WORDS } from '../../../engine/index.ts';
 import { readPrompt } from '../../arguments/prompt.ts';
 import { defineCommand } from '../../command.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';

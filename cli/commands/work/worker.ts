@@ -1,11 +1,6 @@
-import {
-  agentPrograms,
-  configuration,
-  type EngineClient,
-  findWorkspace,
-  formatAge,
-  SvcError,
-} from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatAge } from '../../../engine/core/base/text.ts';
+import { agentPrograms, configuration, type EngineClient, findWorkspace } from '../../../engine/index.ts';
 import { type Command, defineCommand, repeatArgument } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle } from '../../paint.ts';

@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
-import {
-  type Api,
-  describeCopyType,
-  describeLanguage,
-  EXIT,
-  formatCount,
-  toPrintable,
-  version,
-} from '../../../engine/index.ts';
+import { EXIT } from '../../../engine/core/base/errors.ts';
+import { version } from '../../../engine/core/base/own-package.ts';
+import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
+import { type Api, describeCopyType, describeLanguage } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 
 type Report = Api['guard.check']['output'];

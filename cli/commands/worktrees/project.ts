@@ -1,13 +1,6 @@
-import {
-  configuration,
-  EXIT,
-  formatCount,
-  listSetupFacts,
-  type ProjectSetup,
-  SvcError,
-  toPrintable,
-  type WireValue,
-} from '../../../engine/index.ts';
+import { EXIT, SvcError } from '../../../engine/core/base/errors.ts';
+import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
+import { configuration, listSetupFacts, type ProjectSetup, type WireValue } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
 import { definePageFlags, showPage } from '../../pages.ts';

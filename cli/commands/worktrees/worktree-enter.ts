@@ -1,6 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Api, findWorkspace, isInsideFolder, SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { isInsideFolder } from '../../../engine/core/base/paths.ts';
+import { type Api, findWorkspace } from '../../../engine/index.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { runInForeground } from '../../sessions/foreground.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';

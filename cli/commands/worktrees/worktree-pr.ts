@@ -1,21 +1,18 @@
+import { asSvcError, SvcError } from '../../../engine/core/base/errors.ts';
+import { runProgram } from '../../../engine/core/base/run-program.ts';
+import { formatAge, quoteForShell, toPrintable } from '../../../engine/core/base/text.ts';
 import {
   agentPrograms,
-  asSvcError,
   buildPullRequest,
   buildView,
   chooseRemote,
   type EngineClient,
-  formatAge,
   guessProgram,
   PULL_REQUEST_PROGRAMS,
   type PullRequestMaterial,
   type PullRequestProgram,
-  quoteForShell,
   readCreated,
   readState,
-  runProgram,
-  SvcError,
-  toPrintable,
   type WireValue,
 } from '../../../engine/index.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';

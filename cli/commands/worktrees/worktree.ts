@@ -1,16 +1,11 @@
+import { asSvcError, type ErrorCode, EXIT, toExitCode } from '../../../engine/core/base/errors.ts';
+import { formatCount, quoteForShell, toPrintable } from '../../../engine/core/base/text.ts';
 import {
   type Api,
-  asSvcError,
   describeSensitive,
-  type ErrorCode,
-  EXIT,
-  formatCount,
   formatImpact,
   type PruneEntry,
-  quoteForShell,
   type SessionTrial,
-  toExitCode,
-  toPrintable,
   type WireValue,
   WORKTREE_STATES,
   type WorktreeState,

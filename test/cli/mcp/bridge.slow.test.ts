@@ -9,7 +9,8 @@ import Database from 'better-sqlite3';
 import { createFollowing } from '../../../cli/following.ts';
 import type { StartCondition } from '../../../cli/kept-calls.ts';
 import { createEngineLink } from '../../../cli/link.ts';
-import { type EngineClient, SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import type { EngineClient } from '../../../engine/index.ts';
 import { stdioClient } from '../../support/agents/mcp.ts';
 import { until } from '../../support/wait.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
@@ -276,7 +277,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     await other.svc(['up']);
     await other.svc(['down']);
     const db = new Database(join(other.root, '.svc', 'svc.db'));
-    db.pragma('user_version = 99');
+    db.pragma('user_version = 999');
     db.close();
     const open = await begun(other);
     open.send({ id: 2, method: 'tools/call', params: { name: 'task_list', arguments: {} } });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Session, SvcError, Task, TaskPlan, WireValue } from '../../../engine/index.ts';
+import type { SvcError } from '../../../engine/core/base/errors.ts';
+import type { Session, Task, TaskPlan, WireValue } from '../../../engine/index.ts';
 import { until } from '../../support/wait.ts';
 import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { SvcError, TaskPlan, WireValue } from '../../../engine/index.ts';
+import type { SvcError } from '../../../engine/core/base/errors.ts';
+import type { TaskPlan, WireValue } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 

@@ -3,7 +3,8 @@ import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Caller } from '../../../engine/core/api/operation.ts';
-import type { LoggedEvent, Session, SvcError, Verification, WireValue } from '../../../engine/index.ts';
+import type { SvcError } from '../../../engine/core/base/errors.ts';
+import type { LoggedEvent, Session, Verification, WireValue } from '../../../engine/index.ts';
 import { until } from '../../support/wait.ts';
 import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
 import { AGENT, isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';

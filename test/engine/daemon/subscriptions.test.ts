@@ -3,6 +3,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import type { SvcError } from '../../../engine/core/base/errors.ts';
 import {
   connectToEngine,
   type Engine,
@@ -11,7 +12,6 @@ import {
   type EngineNotification,
   hostEngine,
   openEngine,
-  type SvcError,
 } from '../../../engine/index.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SvcError } from '../../../engine/core/base/errors.ts';
 import { TELEMETRY_SCHEMA, type TelemetryDay } from '../../../engine/core/link-protocol/telemetry-day.ts';
-import type { SvcError } from '../../../engine/index.ts';
 import { startHostileServer } from '../../support/server/hostile-server.ts';
 import { until } from '../../support/wait.ts';
 import { CLAUDE, DAY, noteCalls, settableClock } from '../../support/workspaces/counted-workspace.ts';

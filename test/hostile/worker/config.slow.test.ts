@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type EngineClient, quoteForShell, type Session, type WireValue } from '../../../engine/index.ts';
+import { quoteForShell } from '../../../engine/core/base/text.ts';
+import type { EngineClient, Session, WireValue } from '../../../engine/index.ts';
 import { impossible, logOf, makeStrict } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
 import { until } from '../../support/wait.ts';

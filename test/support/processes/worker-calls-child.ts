@@ -1,8 +1,8 @@
 // Run by a worker: makes the calls in a file one after another on one connection, and prints their answers.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { asSvcError } from '../../../engine/core/base/errors.ts';
 import { connectToEngine } from '../../../engine/daemon/client.ts';
-import { asSvcError } from '../../../engine/index.ts';
 import type { WorkerStep } from './worker-calls.ts';
 
 const [, , file = '', cwd = process.cwd()] = process.argv;

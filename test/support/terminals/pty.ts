@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { quoteForShell } from '../../../engine/index.ts';
+import { quoteForShell } from '../../../engine/core/base/text.ts';
 
 /**
  * Runs a command line on a separate terminal, through script(1). Returns every byte that the terminal received, from

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sentence } from '../../../engine/index.ts';
+import { sentence } from '../../../engine/core/base/sentence.ts';
 import { nameKey } from '../../../tui/keymap/name-key.ts';
 import {
   type Bench,

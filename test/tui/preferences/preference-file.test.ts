@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { SvcError } from '../../../engine/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
 import { openPreferenceFile } from '../../../tui/preferences/preference-file.ts';
 import { DEFAULT_PREFERENCES } from '../../../tui/preferences/preferences.ts';
 import { temporaryFolder } from '../../support/workspaces/git.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type ProjectSetup, quoteForShell, type WireValue } from '../../../../engine/index.ts';
+import { quoteForShell } from '../../../../engine/core/base/text.ts';
+import type { ProjectSetup, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 

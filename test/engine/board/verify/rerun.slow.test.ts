@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { EngineHost, SvcError, Verification, WireValue } from '../../../../engine/index.ts';
+import type { SvcError } from '../../../../engine/core/base/errors.ts';
+import type { EngineHost, Verification, WireValue } from '../../../../engine/index.ts';
 import {
   commandLines,
   ended,

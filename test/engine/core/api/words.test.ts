@@ -4,9 +4,15 @@ import { findCommand } from '../../../../cli/catalogue.ts';
 import { toKebabCase } from '../../../../cli/command.ts';
 import { isTool, toolName } from '../../../../engine/core/api/tool.ts';
 import { renderWords, type SentenceReader } from '../../../../engine/core/api/words.ts';
-import { parameterOf, sentence } from '../../../../engine/core/base/sentence.ts';
+import { SvcError } from '../../../../engine/core/base/errors.ts';
+import {
+  nameCommand,
+  type OperationMention,
+  parameterOf,
+  Sentence,
+  sentence,
+} from '../../../../engine/core/base/sentence.ts';
 import { errorFromWire, errorToWire } from '../../../../engine/daemon/wire.ts';
-import { nameCommand, type OperationMention, Sentence, SvcError } from '../../../../engine/index.ts';
 import { nameKey } from '../../../../tui/keymap/name-key.ts';
 import { sentencesInSource } from '../../../support/sentences.ts';
 import { engineHere } from '../../../support/workspaces/engine.ts';

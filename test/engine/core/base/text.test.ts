@@ -12,7 +12,7 @@ import {
   renderLog,
   toPrintable,
   toPrintableJson,
-} from '../../../../engine/index.ts';
+} from '../../../../engine/core/base/text.ts';
 
 describe('text for a terminal', () => {
   test('control characters of untrusted text are written out, and nothing between two of them is lost', () => {

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { SvcError } from '../../../../engine/index.ts';
+import type { SvcError } from '../../../../engine/core/base/errors.ts';
 import { hashBytes } from '../../../../engine/knowledge/context/text-files.ts';
 import { readCorpus } from '../../../support/gateway/corpus.ts';
 import { MINUTE, storedTextsRig } from './stored-texts-rig.ts';

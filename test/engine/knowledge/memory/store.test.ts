@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Caller } from '../../../../engine/core/api/operation.ts';
-import type { Api, SvcError } from '../../../../engine/index.ts';
+import type { SvcError } from '../../../../engine/core/base/errors.ts';
+import type { Api } from '../../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 

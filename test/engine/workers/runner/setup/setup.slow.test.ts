@@ -13,12 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import {
-  type ProjectSetup,
-  quoteForShell,
-  type Session,
-  type WireValue,
-} from '../../../../../engine/index.ts';
+import { quoteForShell } from '../../../../../engine/core/base/text.ts';
+import type { ProjectSetup, Session, WireValue } from '../../../../../engine/index.ts';
 import { isRunning } from '../../../../support/processes/processes.ts';
 import { until } from '../../../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from '../../../dispatch/rig.ts';
