@@ -272,19 +272,20 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     await other.close();
   });
 
-  test('svc mcp refuses the database of a newer version by name', async () => {
+  test('svc mcp refuses the database of a newer version by name', async (t) => {
     const other = await makeWorkspace();
+    t.after(() => other.close());
     await other.svc(['up']);
     await other.svc(['down']);
     const db = new Database(join(other.root, '.svc', 'svc.db'));
     db.pragma('user_version = 999');
     db.close();
     const open = await begun(other);
+    t.after(() => void open.child.kill());
     open.send({ id: 2, method: 'tools/call', params: { name: 'task_list', arguments: {} } });
     assert.equal(refusalIn(await open.answer(2)).code, 'storage_newer');
     open.child.stdin.end();
     assert.equal(await open.exit, 0);
-    await other.close();
   });
 
   test('svc mcp restarts a killed engine for a waiting call, and leaves a stopped one alone', async () => {
