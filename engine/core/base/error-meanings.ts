@@ -128,7 +128,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   },
   data_folder_unknown: {
     means:
-      'the data folder was not created on this machine: it was moved, copied, restored or came with a repository',
+      'the data folder was not created on this machine (it was moved, copied, restored or came with a repository), or by a development version',
     next: 'svc adopt takes it over if it is yours; svc adopt --fresh sets it aside',
   },
   owner_untrusted: {
