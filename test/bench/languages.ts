@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { detectLanguage, isNearLanguage } from '../../engine/knowledge/guard/language/detect.ts';
+import { detectLanguage } from '../../engine/knowledge/guard/language/detect.ts';
+import { isNearLanguage } from '../../engine/knowledge/guard/language/near-languages.ts';
 import { type Figure, figure, percentile } from './figure.ts';
 import { type LanguageSample, listLanguageSamples } from './language-samples.ts';
 

@@ -72,6 +72,9 @@ describe('files loaded at start', () => {
     return parts.includes(part);
   }
 
+  /** Lists the classes of Intl that it used. */
+  const listIntl = ({ parts }: Loaded): string[] => parts.filter((part) => part.startsWith('Intl.'));
+
   test('a hook loads no package, no usual client and no module that it does not need', async () => {
     await ws.svc(['up']);
     const bob = { env: { SVC_SESSION: 'bob' } };
@@ -94,8 +97,15 @@ describe('files loaded at start', () => {
     const loaded = await runNode([SVC, 'task', 'list', '--json', '--limit', '5', '-s', 'open']);
     assert.deepEqual(JSON.parse(loaded.stdout), []);
     assert.deepEqual([...loaded.packages], ['json-rpc-2.0']);
-    for (const part of ['engine/config/index.ts', 'engine/core/base/error-meanings.ts', ...RARE])
+    const languages = ['detect.ts', 'function-words.ts', 'trade-words.ts'];
+    for (const part of [
+      'engine/config/index.ts',
+      'engine/core/base/error-meanings.ts',
+      ...languages.map((file) => `engine/knowledge/guard/language/${file}`),
+      ...RARE,
+    ])
       assert.ok(!isLoaded(loaded, part), part);
+    assert.deepEqual(listIntl(loaded), []);
   });
 
   test('meow reads the options of a command that are written in another way', async () => {
@@ -118,6 +128,7 @@ describe('files loaded at start', () => {
     assert.ok(isLoaded(loaded, 'NativeModule http'), 'it serves HTTP');
     for (const part of ['NativeModule internal/deps/undici/undici', 'NativeModule http2'])
       assert.ok(!isLoaded(loaded, part), part);
+    assert.deepEqual(listIntl(loaded), []);
     // The knowledge module loads only its operation declarations until one is used.
     const knowledge = ['memory/store.ts', 'memory/redact.ts', 'search/index.ts', 'context/crush/index.ts'];
     for (const part of [...knowledge, 'context/store.ts', 'context/find.ts', 'context/text-files.ts'])

@@ -1,10 +1,14 @@
 import { formatCount, toPrintable } from '../../core/base/text.ts';
 import type { LanguageFinding } from './language/check-language.ts';
-import { hasNearLanguages } from './language/detect.ts';
+import { hasNearLanguages } from './language/near-languages.ts';
 
-const NAMES = new Intl.DisplayNames(['en'], { type: 'language' });
+let names: Intl.DisplayNames | undefined;
 
-const nameLanguage = (code: string): string => NAMES.of(code) ?? code;
+function nameLanguage(code: string): string {
+  // Takes 10 ms, and every command loads this file.
+  names ??= new Intl.DisplayNames(['en'], { type: 'language' });
+  return names.of(code) ?? code;
+}
 
 /** Names a language, with a note if it is indistinguishable from another. */
 const nameFound = (code: string): string =>

@@ -1,5 +1,6 @@
 import type { SourceLanguage } from '../../sources/index.ts';
-import { detectLanguage, isNearLanguage } from './detect.ts';
+import { detectLanguage } from './detect.ts';
+import { isNearLanguage } from './near-languages.ts';
 import { keepPlainText } from './plain-text.ts';
 import { listCodeTexts, listProseTexts, type TextKind, type WrittenText } from './texts.ts';
 

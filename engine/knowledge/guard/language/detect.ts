@@ -1,4 +1,5 @@
 import { FUNCTION_WORDS } from './function-words.ts';
+import { isNearLanguage } from './near-languages.ts';
 import { ENDINGS, TRADE_WORDS } from './trade-words.ts';
 
 /** The language of a text. */
@@ -50,15 +51,6 @@ const LETTER_WEIGHT = 0.8;
 const ENDING_WEIGHT = 0.4;
 const LETTER_WORD_WEIGHT = 0.3;
 const MOST_MARKS = 4;
-
-/** Languages that a line of text often cannot distinguish. */
-const NEAR = [new Set(['da', 'nb', 'sv', 'no', 'nn']), new Set(['ru', 'uk', 'be', 'bg', 'sr'])];
-
-export const hasNearLanguages = (code: string): boolean => NEAR.some((each) => each.has(code));
-
-/** Reports whether two languages are equal, or so close that a line of text may be either. */
-export const isNearLanguage = (one: string, other: string): boolean =>
-  one === other || NEAR.some((near) => near.has(one) && near.has(other));
 
 /** The languages of each word. */
 const WORDS: ReadonlyMap<string, readonly string[]> = collectWords();

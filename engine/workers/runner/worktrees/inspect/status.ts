@@ -92,10 +92,14 @@ export function listWorktreeStates(worktree: SessionWorktree): WorktreeState[] {
 /** Number inspected concurrently: git mostly waits, and more than the processors can handle would block each other. */
 const MOST_AT_ONCE = 4;
 
-const byNumber = new Intl.Collator('en', { numeric: true });
+let byNumber: Intl.Collator | undefined;
+
 /** Compares by the numbers in their names; no two branches are equal. */
-export const compareNewestFirst = (one: { branch: string }, other: { branch: string }): number =>
-  byNumber.compare(other.branch, one.branch) || compareText(one.branch, other.branch);
+export function compareNewestFirst(one: { branch: string }, other: { branch: string }): number {
+  // The first object of Intl takes 5 ms of an engine's start.
+  byNumber ??= new Intl.Collator('en', { numeric: true });
+  return byNumber.compare(other.branch, one.branch) || compareText(one.branch, other.branch);
+}
 
 /** The shared data of all rows of a list. */
 interface StatusContext {
