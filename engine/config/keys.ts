@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { ENVIRONMENT } from './environment.ts';
 import { getAt } from './layers.ts';
-import { configSchema } from './schema.ts';
+import { configSchema, UNCOMPILED } from './schema.ts';
 
 /** One key of svc.yaml, described for people and programs. */
 export interface KeyInfo {
@@ -59,7 +59,7 @@ export const describeKeys = (): KeyInfo[] =>
 
 /** Does the same as `describeKeys`, with the examples and the keys of secrets. */
 export function describeKeyDetails(): KeyDetail[] {
-  const defaults = configSchema.parse({});
+  const defaults = configSchema.parse({}, UNCOMPILED);
   const overrides = new Map(ENVIRONMENT.flatMap(({ key, name }) => (key ? [[key, name] as const] : [])));
   const found: KeyDetail[] = [];
   const walkSchema = (schema: z.ZodType, path: string[]): void => {

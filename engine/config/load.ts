@@ -21,7 +21,7 @@ import {
   describeProblem,
   listFindings,
 } from './problems.ts';
-import { type Config, configSchema, homeSchema } from './schema.ts';
+import { type Config, configSchema, homeSchema, UNCOMPILED } from './schema.ts';
 import { readSource, type YamlFile } from './source.ts';
 
 /** The source of a key's value. */
@@ -98,7 +98,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
         [placeFinding({ path: half, message: 'contains an unpaired surrogate' })],
         labelFile,
       );
-    const parsed = configSchema.safeParse(merged);
+    const parsed = configSchema.safeParse(merged, UNCOMPILED);
     if (!parsed.success)
       throw configInvalidError(listFindings(configSchema, merged, parsed.error).map(placeFinding), labelFile);
     const { errors, warnings } = crossCheckConfig(parsed.data);
@@ -160,7 +160,7 @@ function findFirstValid<T>(
 /** Returns the schema errors of a file, each with its place. */
 export function checkSource(source: YamlFile, schema: z.ZodType): ConfigProblem[] {
   if (source.problems.length > 0) return source.problems;
-  const parsed = schema.safeParse(source.tree);
+  const parsed = schema.safeParse(source.tree, UNCOMPILED);
   return parsed.success ? [] : listFindings(schema, source.tree, parsed.error).map(source.place);
 }
 

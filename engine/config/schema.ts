@@ -16,6 +16,9 @@ import { chairSchema } from '../workers/sessions/guidance/config.ts';
 import { daemonSchema, uiSchema } from './daemon.ts';
 import { projectSchema, projectsSchema, workspaceSchema } from './workspace.ts';
 
+/** Parses without compiling the schema first: at a start, which parses a file once, that takes longer. */
+export const UNCOMPILED = { jitless: true } as const;
+
 /** The whole of svc.yaml: the twenty sections in the order of the document, then those of receiver, notify, retention and graph. */
 export const configSchema = z.strictObject({
   agents: agentsSchema.prefault({}),
