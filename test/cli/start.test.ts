@@ -23,6 +23,11 @@ function listSources(url: string): string[] {
 /** Node modules that few commands need, and that take milliseconds to load. */
 const RARE = ['NativeModule crypto', 'NativeModule child_process'];
 
+/** The detector of languages, with its lists of words. */
+const DETECTOR = ['detect.ts', 'function-words.ts', 'trade-words.ts'].map(
+  (file) => `engine/knowledge/guard/language/${file}`,
+);
+
 interface Loaded {
   /** The sources in its files, and Node modules. */
   parts: string[];
@@ -97,13 +102,7 @@ describe('files loaded at start', () => {
     const loaded = await runNode([SVC, 'task', 'list', '--json', '--limit', '5', '-s', 'open']);
     assert.deepEqual(JSON.parse(loaded.stdout), []);
     assert.deepEqual([...loaded.packages], ['json-rpc-2.0']);
-    const languages = ['detect.ts', 'function-words.ts', 'trade-words.ts'];
-    for (const part of [
-      'engine/config/index.ts',
-      'engine/core/base/error-meanings.ts',
-      ...languages.map((file) => `engine/knowledge/guard/language/${file}`),
-      ...RARE,
-    ])
+    for (const part of ['engine/config/index.ts', 'engine/core/base/error-meanings.ts', ...DETECTOR, ...RARE])
       assert.ok(!isLoaded(loaded, part), part);
     assert.deepEqual(listIntl(loaded), []);
   });
@@ -126,7 +125,7 @@ describe('files loaded at start', () => {
     assert.equal(down.code, 0, down.stderr);
     const loaded = await running;
     assert.ok(isLoaded(loaded, 'NativeModule http'), 'it serves HTTP');
-    for (const part of ['NativeModule internal/deps/undici/undici', 'NativeModule http2'])
+    for (const part of ['NativeModule internal/deps/undici/undici', 'NativeModule http2', ...DETECTOR])
       assert.ok(!isLoaded(loaded, part), part);
     assert.deepEqual(listIntl(loaded), []);
     // The knowledge module loads only its operation declarations until one is used.

@@ -1,4 +1,4 @@
-import { readLocale } from './language/check-language.ts';
+import { readLocale } from './language/wanted-languages.ts';
 import { chooseCopyMode, findProfile, type GuardConfig, type GuardMode } from './profiles.ts';
 import type { WantedChecks } from './writes/check-writes.ts';
 

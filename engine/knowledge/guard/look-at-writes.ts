@@ -3,7 +3,7 @@ import type { Caller } from '../../core/api/operation.ts';
 import type { CallerPaths } from '../../core/workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 import { createLanguageTable } from '../sources/index.ts';
-import { isDocument } from './language/check-language.ts';
+import { isDocument } from './language/wanted-languages.ts';
 import type { createGuardThread } from './thread/thread.ts';
 import type { WantedChecks, WriteReport } from './writes/check-writes.ts';
 

@@ -3,14 +3,7 @@ import { detectLanguage } from './detect.ts';
 import { isNearLanguage } from './near-languages.ts';
 import { keepPlainText } from './plain-text.ts';
 import { listCodeTexts, listProseTexts, type TextKind, type WrittenText } from './texts.ts';
-
-/** The languages of a project (ISO 639-1); null if any is fine. */
-export interface WantedLanguages {
-  /** Of documents: `workspace.locale`. */
-  prose: string | null;
-  /** Of comments, names and strings: `workspace.code_lang`. */
-  code: string | null;
-}
+import { isDocument, type WantedLanguages } from './wanted-languages.ts';
 
 /** A new text in a different language than its project. */
 export interface LanguageFinding {
@@ -37,20 +30,6 @@ const IS_LATIN = /^\P{L}*\p{Script=Latin}/u;
 const LONGEST_JUDGED = 1500;
 const LONGEST_EXCERPT = 80;
 const MOST_FINDINGS = 20;
-const DOCUMENT = /\.(?:md|mdx|markdown|rst|adoc|txt)$/i;
-
-/** Reports whether a file is a document, by its name. */
-export const isDocument = (path: string): boolean => DOCUMENT.test(path);
-
-/** Returns the language of a locale, such as `de`, `de-DE` or `de_DE.UTF-8`; null if it names none. */
-export function readLocale(locale: string): string | null {
-  if (locale.trim() === '') return null;
-  try {
-    return new Intl.Locale(locale.replace(/[.@].*$/, '').replaceAll('_', '-')).language;
-  } catch {
-    return null;
-  }
-}
 
 /**
  * Finds texts on new lines in a different language than wanted.

@@ -9,7 +9,7 @@ import { judgePath, readSource } from '../../sources/index.ts';
 import { chooseSamplings } from '../copies/settings.ts';
 import { openFingerprintFile } from '../fingerprints/fingerprint-file.ts';
 import { createPrintedProjects, type ProjectPrints } from '../fingerprints/project-prints.ts';
-import { isDocument } from '../language/check-language.ts';
+import { isDocument } from '../language/wanted-languages.ts';
 import { createWriteChecks } from '../writes/check-writes.ts';
 import type { FileReport, GuardCalls, GuardThreadSettings, ProjectState } from './messages.ts';
 

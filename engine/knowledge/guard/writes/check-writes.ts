@@ -14,12 +14,8 @@ import { findNewLines, markNewTokens } from '../copies/introduced.ts';
 import type { CopyType } from '../copies/judge.ts';
 import type { CopySettings } from '../copies/settings.ts';
 import type { PrintedProjects, ProjectPrints } from '../fingerprints/project-prints.ts';
-import {
-  checkLanguage,
-  isDocument,
-  type LanguageFinding,
-  type WantedLanguages,
-} from '../language/check-language.ts';
+import { checkLanguage, type LanguageFinding } from '../language/check-language.ts';
+import { isDocument, type WantedLanguages } from '../language/wanted-languages.ts';
 import { applyWrite } from './apply-write.ts';
 
 /** The checks for a text. */

@@ -1,0 +1,24 @@
+// Separate from the check, because an engine loads its word lists only in the thread of the guard.
+
+/** The languages of a project (ISO 639-1); null if any is fine. */
+export interface WantedLanguages {
+  /** Of documents: `workspace.locale`. */
+  prose: string | null;
+  /** Of comments, names and strings: `workspace.code_lang`. */
+  code: string | null;
+}
+
+const DOCUMENT = /\.(?:md|mdx|markdown|rst|adoc|txt)$/i;
+
+/** Reports whether a file is a document, by its name. */
+export const isDocument = (path: string): boolean => DOCUMENT.test(path);
+
+/** Returns the language of a locale, such as `de`, `de-DE` or `de_DE.UTF-8`; null if it names none. */
+export function readLocale(locale: string): string | null {
+  if (locale.trim() === '') return null;
+  try {
+    return new Intl.Locale(locale.replace(/[.@].*$/, '').replaceAll('_', '-')).language;
+  } catch {
+    return null;
+  }
+}
