@@ -261,10 +261,13 @@ try {
   process.kill(-worker.pid, 'SIGKILL');
   await until(() => !isRunning(worker?.pid ?? 0), 'the worker to be gone');
 
+  // A test since this boot would take itself for a process that the killed engine left behind.
+  const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   const words = [
     [folder, '@FOLDER@'],
     [process.execPath, '@NODE@'],
     [PROGRAM, '@PROGRAM@'],
+    [bootId, '00000000-0000-4000-8000-000000000000'],
   ] as const;
   rmSync(person, { recursive: true, force: true });
   replaceInFiles(folder, words);
