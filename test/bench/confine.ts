@@ -5,7 +5,7 @@ import { claude } from '../../engine/workers/agents/presets/claude.ts';
 import { checkConfinement, createConfinement } from '../../engine/workers/runner/confine/index.ts';
 import { makeRepository } from '../support/workspaces/git.ts';
 import { SVC } from '../support/workspaces/workspace.ts';
-import { type Figure, figure, median } from './figure.ts';
+import { CannotRun, type Figure, figure, median } from './figure.ts';
 
 const RUNS = 40;
 
@@ -17,7 +17,9 @@ function timed(work: () => void): number {
 
 /** Measures the cost of confinement: an empty program, confined and bare, and the preparation with its trial. */
 export async function confinement(): Promise<Figure[]> {
-  await checkConfinement(process.env);
+  await checkConfinement(process.env).catch((error: Error) => {
+    throw new CannotRun(error.message);
+  });
   const repository = makeRepository();
   try {
     const { root, folder } = repository;

@@ -8,6 +8,9 @@ export interface Figure {
   ratio: number | null;
 }
 
+/** Thrown by a bench that needs a program which this machine lacks. */
+export class CannotRun extends Error {}
+
 export const figure = (
   name: string,
   value: number,

@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { agents } from './agents.ts';
+import { compareWithMarks, describePlace, readBars, recordMarks, writeBars } from './bars.ts';
 import { commandLine, daemon } from './commands.ts';
 import { confinement } from './confine.ts';
 import { crushing } from './crush.ts';
 import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
-import type { Figure } from './figure.ts';
+import { CannotRun, type Figure } from './figure.ts';
 import { gatewayBench } from './gateway.ts';
 import { codeGraph } from './graph.ts';
 import { guardBench } from './guard.ts';
@@ -26,8 +27,9 @@ import { tools } from './tools.ts';
 import { translateBench } from './translate.ts';
 import { worktreeStatus } from './worktrees.ts';
 
-// npm run bench [-- --json] [-- name …]: the speed limits, each compared with a reference in the same run. With
-// SVC_BENCH_BESIDE=<folder of another built checkout> each bench of that checkout alternates with ours, to measure
+// npm run bench [-- --json | --check | --record] [-- name …]: the speed limits, each compared with a reference in the
+// same run. --check compares them with the values in bars.json, and fails if one is worse; --record writes new ones.
+// With SVC_BENCH_BESIDE=<folder of another built checkout> each bench of that checkout alternates with ours, to measure
 // the cost of a change.
 
 const BENCHES: Record<string, () => Promise<Figure[]>> = {
@@ -58,8 +60,14 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   soak,
 };
 
-const isJson = process.argv.includes('--json');
+const options = process.argv.slice(2).filter((word) => word.startsWith('--'));
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const unknown = [
+  ...options.filter((word) => !['--json', '--check', '--record'].includes(word)),
+  ...wanted.filter((name) => !Object.hasOwn(BENCHES, name)),
+];
+if (unknown.length > 0) throw new Error(`there is no bench or option ${unknown.join(', ')}`);
+const [isJson, isCheck, isRecord] = ['--json', '--check', '--record'].map((word) => options.includes(word));
 const figures: (Figure & { beside?: number })[] = [];
 
 const beside = process.env.SVC_BENCH_BESIDE;
@@ -76,16 +84,42 @@ function measureBeside(folder: string, name: string): Figure[] {
 /** Benches that take minutes run only on request. */
 const ONLY_ASKED = new Set(['soak', 'graph']);
 
+/** Resolves with null, and says why, if this machine lacks a program that the bench needs. */
+async function measure(name: string, bench: () => Promise<Figure[]>): Promise<Figure[] | null> {
+  try {
+    return await bench();
+  } catch (error) {
+    if (!(error instanceof CannotRun)) throw error;
+    console.error(`${name}: not run, ${error.message}`);
+    return null;
+  }
+}
+
+function print(each: Figure, other: Figure | undefined): void {
+  const reference = each.reference === null ? '' : `  reference ${each.reference}, ratio ${each.ratio}`;
+  const theirs = other === undefined ? '' : `  beside ${other.value} (reference ${other.reference ?? '-'})`;
+  console.log(`${each.name}: ${each.value} ${each.unit}${reference}${theirs}`);
+}
+
+function check(name: string, measured: readonly Figure[]): void {
+  for (const { name: figure, verdict, text } of compareWithMarks(measured, readBars()[name])) {
+    console.log(`${verdict.padEnd(12)}  ${figure}${text === '' ? '' : `: ${text}`}`);
+    if (verdict === 'worse') process.exitCode = 1;
+  }
+}
+
 for (const [name, bench] of Object.entries(BENCHES)) {
   if (wanted.length > 0 ? !wanted.includes(name) : ONLY_ASKED.has(name)) continue;
   const others = beside === undefined ? [] : measureBeside(beside, name);
-  for (const each of await bench()) {
+  const measured = await measure(name, bench);
+  if (measured === null) continue;
+  if (isCheck) check(name, measured);
+  for (const each of measured) {
     const other = others.find((one) => one.name === each.name);
     figures.push(other === undefined ? each : { ...each, beside: other.value });
-    if (isJson) continue;
-    const reference = each.reference === null ? '' : `  reference ${each.reference}, ratio ${each.ratio}`;
-    const theirs = other === undefined ? '' : `  beside ${other.value} (reference ${other.reference ?? '-'})`;
-    console.log(`${each.name}: ${each.value} ${each.unit}${reference}${theirs}`);
+    if (!isJson && !isCheck) print(each, other);
   }
+  const bars = readBars();
+  if (isRecord) writeBars({ ...bars, [name]: recordMarks(measured, bars[name], describePlace()) });
 }
 if (isJson) console.log(JSON.stringify(figures, null, 2));

@@ -73,7 +73,10 @@ async function durableEvents(database: string, env: NodeJS.ProcessEnv): Promise<
 
 async function durableEventsOnPostgres(): Promise<Figure[]> {
   const bin = findPostgres();
-  if (bin === null) return [];
+  if (bin === null) {
+    console.error('server: not measured on PostgreSQL, which is not installed');
+    return [];
+  }
   const postgres = await startPostgres(bin, { isDurable: true });
   try {
     return await durableEvents('PostgreSQL', { DATABASE_URL: await postgres.createDatabase('bench') });

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeStrict } from '../support/agents/strict.ts';
+import { impossible, makeStrict } from '../support/agents/strict.ts';
 import { awaitEvent } from '../support/workspaces/events.ts';
-import { type Figure, figure, median, percentile } from './figure.ts';
+import { CannotRun, type Figure, figure, median, percentile } from './figure.ts';
 
 const ROUNDS = 8;
 const NEW_BYTES = 10 * 1024 * 1024;
@@ -25,6 +25,7 @@ console.log('FINISHED ' + Date.now());
  * Measures a strict worker from the approval to its process, and from its last instruction to the end of its session.
  */
 export async function strictRuns(): Promise<Figure[]> {
+  if (impossible !== null) throw new CannotRun(impossible);
   const ws = await makeStrict('', { commands: { node: `'${process.execPath}' -e {{prompt}}` } });
   try {
     const client = await ws.connect();
@@ -49,7 +50,8 @@ export async function strictRuns(): Promise<Figure[]> {
         );
         const begin = performance.now();
         await client.call('task.run', { id });
-        await started;
+        // A worker that cannot start only fails.
+        await Promise.race([started, ended]);
         starts.push(performance.now() - begin);
         const end = await ended;
         const now = Date.now();
