@@ -114,6 +114,10 @@ const FAILED_STARTS: Readonly<Record<string, [path: string, Answer]>> = {
       data({ error: { code: 502, message: 'Provider error' } }),
     ),
   ],
+  'a provider whose error lacks its blank line': [
+    'chat',
+    { ...stream(), body: data({ error: { code: 502, message: 'Provider error' } }) },
+  ],
   'an OpenAI that created a response and then refused it for its quota': [
     'responses',
     stream(
