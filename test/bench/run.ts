@@ -70,6 +70,9 @@ if (unknown.length > 0) throw new Error(`there is no bench or option ${unknown.j
 const [isJson, isCheck, isRecord] = ['--json', '--check', '--record'].map((word) => options.includes(word));
 const figures: (Figure & { beside?: number })[] = [];
 
+/** Read once: the first recording changes bars.json, and with it the checkout. */
+const place = isRecord ? describePlace() : null;
+
 const beside = process.env.SVC_BENCH_BESIDE;
 
 /** The same bench of another checkout, in a separate process. */
@@ -120,6 +123,6 @@ for (const [name, bench] of Object.entries(BENCHES)) {
     if (!isJson && !isCheck) print(each, other);
   }
   const bars = readBars();
-  if (isRecord) writeBars({ ...bars, [name]: recordMarks(measured, bars[name], describePlace()) });
+  if (place !== null) writeBars({ ...bars, [name]: recordMarks(measured, bars[name], place) });
 }
 if (isJson) console.log(JSON.stringify(figures, null, 2));
