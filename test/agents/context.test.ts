@@ -60,10 +60,11 @@ async function runNoisy(desk: Desk, agent: string, isNamedOnly: boolean): Promis
   const file = join(desk.ws.repository.folder, 'noise.txt');
   writeFileSync(file, noise?.text ?? '');
   const tools = isNamedOnly ? search(agent, 'context_retrieve') : [];
-  const shell = REAL_AGENTS[agent]!.shell(`cat '${file}'`);
+  const { call: shell, ...input } = REAL_AGENTS[agent]!.shell(`cat '${file}'`);
   const run = await desk.run('Run the tests.', () => [
     ...tools,
-    { ...shell, as: 'ran' },
+    // The gateway forwards an output whole if it is not shortened in time.
+    { poll: shell, ...input, as: 'ran', until: { path: `/${ID}/` }, rounds: 10 },
     { call: 'context_retrieve', arguments: { id: `{{ran./${ID}/}}` } },
     { say: 'All is well.' },
   ]);

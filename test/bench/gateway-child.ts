@@ -1,8 +1,10 @@
 import { Agent, createServer, type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Pool } from 'undici';
 import { systemClock } from '../../engine/core/base/clock.ts';
+import { locateProgram } from '../../engine/core/base/own-package.ts';
 import { createKeys } from '../../engine/gateway/keys/index.ts';
 import { openGateway } from '../../engine/gateway/server/gateway.ts';
 import { openStorage } from '../../engine/storage/index.ts';
@@ -134,7 +136,7 @@ const PROGRAMS: Record<string, () => Promise<void>> = {
           idleMs: 1_800_000,
         },
       },
-      loadShortener: () => import('../../engine/knowledge/context/shorten-output.ts'),
+      shortener: pathToFileURL(locateProgram('shorten-output')).href,
       host: '127.0.0.1',
       port: 0,
       data,

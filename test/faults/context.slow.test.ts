@@ -107,7 +107,7 @@ describe('a full disk', () => {
       for (let at = 0; at < 8; at += 1) {
         const whole = incompressible(200_000);
         try {
-          forwarded.add(newForward(whole));
+          forwarded.save(newForward(whole));
           saved.push(whole);
         } catch {
           refused += 1;

@@ -7,6 +7,7 @@ export const PROGRAMS = {
   engine: 'engine/index.ts',
   supervisor: 'engine/daemon/supervisor.ts',
   gateway: 'engine/gateway/server/main.ts',
+  'shortening-thread': 'engine/gateway/live-zone/shortening-thread.ts',
   'shorten-output': 'engine/knowledge/context/shorten-output.ts',
   'graph-thread': 'engine/knowledge/symbols/graph-thread.ts',
   'parse-worker': 'engine/knowledge/symbols/index-files/parse-worker.ts',

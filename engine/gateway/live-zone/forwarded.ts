@@ -11,17 +11,21 @@ export interface OutputPlace {
   hash: string;
 }
 
-/** A replacement that is forwarded for an output for the first time. */
-export interface NewForward extends OutputPlace {
-  /** The owner of the conversation and of the text. */
+/** A replacement in its conversation. */
+export interface AppliedForward extends OutputPlace {
   conversation: string;
-  holder: string;
-  /** Null for a person. */
-  session: string | null;
   /** Length of the incoming string, in bytes. */
   bytes: number;
   /** The replacement string. */
   token: string;
+}
+
+/** A replacement that is forwarded for an output for the first time. */
+export interface NewForward extends AppliedForward {
+  /** The owner of the conversation and of the text. */
+  holder: string;
+  /** Null for a person. */
+  session: string | null;
   /** The whole output and its hash; null if it is not stored. */
   text: KeptText | null;
   bytesIn: number;
@@ -50,8 +54,10 @@ export interface KnownForwards {
 /** Owns the database of forwarded replacements. */
 export interface ForwardedTexts {
   findKnown(conversation: string): KnownForwards;
-  /** Saves a replacement to disk, all or nothing; it applies from then on. */
-  add(forward: NewForward): void;
+  /** Saves a replacement to disk, all or nothing. */
+  save(forward: NewForward): void;
+  /** Applies a replacement that was saved, also by another thread, from now on. */
+  apply(forward: AppliedForward): void;
   /** Records that outputs were forwarded again: they stay for the life of the conversation, and a missing text is stored again. */
   touch(conversation: string, again: readonly RepeatedOutput[], holder: string): void;
   /** Removes replacements that were not forwarded for a long time. */
@@ -108,7 +114,7 @@ function createConversations(db: Database.Database) {
 
   return {
     load: loadConversation,
-    add(forward: NewForward): void {
+    add(forward: AppliedForward): void {
       remember(loadConversation(forward.conversation), forward);
     },
     forgetAll: () => conversations.clear(),
@@ -174,10 +180,8 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
 
   return {
     findKnown: conversations.load,
-    add(forward) {
-      addAll.immediate(forward);
-      conversations.add(forward);
-    },
+    save: (forward) => addAll.immediate(forward),
+    apply: conversations.add,
     touch(conversation, again, holder) {
       if (now() - (touchedAt.get(conversation) ?? 0) < TOUCH_MS) return;
       touchAll.immediate(conversation, again, holder);

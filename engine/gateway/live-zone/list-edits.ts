@@ -19,17 +19,6 @@ import {
 import type { ForwardedTexts, OutputPlace, RepeatedOutput } from './forwarded.ts';
 import { isOwnTool, isProtectedTool, isRetrieval, readsStoredText } from './protected-tools.ts';
 
-/** The shortened output and its type; null to leave it unchanged. */
-export type ShortenOutput = (
-  whole: string,
-  wish: { id: string; crushes: boolean; stores: boolean; idleMs: number },
-) => { text: string; kind: string } | null;
-
-/** The part of svc that understands program output, loaded on first use. */
-export interface OutputShortener {
-  shortenOutput: ShortenOutput;
-}
-
 /** The parts of a call that its replacements depend on. */
 export interface EditedCall {
   body: Buffer;
@@ -47,14 +36,23 @@ const SHAPES = {
   gemini: { list: 'contents', tool: '"functionResponse"' },
 } as const;
 
-/** How outputs are newly shortened. */
-interface Shortening {
-  settings: LiveZoneSettings;
-  shortener: OutputShortener;
+/** Maximum length of an output; longer ones would occupy the thread for too long. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** An output that may be shortened for the first time. */
+export interface NewOutput extends OutputPlace, ByteRange {
+  conversation: string;
+  /** The owner of the text. */
+  holder: string;
+  /** Null for a person. */
+  session: string | null;
 }
 
-/** Maximum length of an output; longer ones would take too long while a client waits. */
-const MOST_BYTES = 4 * 1024 * 1024;
+/** The replacements that are known for a request, and the outputs that may get one. */
+export interface ListedEdits {
+  edits: JsonEdit[];
+  fresh: NewOutput[];
+}
 
 /** The long strings of a request by the byte where they start, and how many of them are equal. */
 interface LongStrings {
@@ -75,34 +73,40 @@ function hashLongStrings(body: Buffer, places: readonly ByteRange[]): LongString
 }
 
 /**
- * Returns the replacements for the tool outputs of a request.
- * @param shortening - null if nothing is newly shortened; earlier replacements continue
+ * Lists the tool outputs of a request that have a replacement or may get one.
+ * @param settings - null if nothing is newly shortened; earlier replacements continue
  * @param protectedTools - `context.guidance.protect_tools`; null if unknown
  */
 export function listEdits(
   call: EditedCall,
   forwarded: ForwardedTexts,
-  { shortening, protectedTools }: { shortening: Shortening | null; protectedTools: readonly string[] | null },
-): JsonEdit[] {
+  {
+    settings,
+    protectedTools,
+  }: { settings: LiveZoneSettings | null; protectedTools: readonly string[] | null },
+): ListedEdits {
   const { body, members, route, holder } = call;
+  const listed: ListedEdits = { edits: [], fresh: [] };
   const shape = SHAPES[route.protocol];
   const list = members.findLast(({ key }) => key === shape.list);
-  if (list === undefined || !body.subarray(list.start, list.end).includes(shape.tool)) return [];
+  if (list === undefined || !body.subarray(list.start, list.end).includes(shape.tool)) return listed;
   // A person's program has only the tools that svc offers to it, if any. Tools come before all messages in a
   // provider's cache, so a turn without them starts with different bytes anyway.
-  if (holder.kind === 'person' && !offersRetrieval(body, members)) return [];
+  if (holder.kind === 'person' && !offersRetrieval(body, members)) return listed;
   const conversation = nameConversation(call, list);
   const { tokens: known, shortest } = forwarded.findKnown(conversation);
-  const longBytes = shortening?.settings.longBytes ?? Number.POSITIVE_INFINITY;
+  const longBytes = settings?.longBytes ?? Number.POSITIVE_INFINITY;
   // An output that was shortened earlier may be below the current threshold.
   const found = listLongStrings(body.subarray(0, list.end), list.start, Math.min(longBytes, shortest) - 1);
-  if (found.length === 0) return [];
+  if (found.length === 0) return listed;
   const long = hashLongStrings(body, found);
   const messages = listMessages(body, list);
-  const live = findLiveZone(messages, shortening?.settings ?? null);
-  const textHolder = holder.kind === 'run' ? formatId('t', holder.taskId) : 'chair';
-  const shorten = shortening && createShortening(shortening, { call, conversation, textHolder, forwarded });
-  const edits: JsonEdit[] = [];
+  const live = findLiveZone(messages, settings);
+  const owner = {
+    conversation,
+    holder: holder.kind === 'run' ? formatId('t', holder.taskId) : 'chair',
+    session: holder.kind === 'run' ? conversation : null,
+  };
   const again: RepeatedOutput[] = [];
   const nameCall = createCallNames();
   /** Reports whether an output was replaced before, or has equals: each of these is counted, even if it stays whole. */
@@ -110,24 +114,29 @@ export function listEdits(
     const hash = long.hashOf.get(start) ?? '';
     return known.has(hash) || (long.countOf.get(hash) ?? 0) > 1;
   };
+  const isNew = ({ start, end }: ByteRange, at: number): boolean =>
+    at >= live && end - start >= longBytes && end - start <= MOST_BYTES;
   for (const [at, message] of messages.entries()) {
     const inside = long.places.filter(({ start }) => start > message.start && start < message.end);
     // The same text elsewhere, such as a written file, is not a tool output.
     if (inside.length === 0 || (at < live && !inside.some(isConcerned))) continue;
     for (const output of findToolOutputs(route.protocol, body, message)) {
-      const hash = long.hashOf.get(output.start);
+      const { start, end } = output;
+      const hash = long.hashOf.get(start);
       if (hash === undefined) continue;
       const place = { call: nameCall(output, hash), hash };
       const token = known.get(hash)?.get(place.call);
-      if (token === undefined && (shorten === null || at < live)) continue;
+      if (token === undefined && !isNew(output, at)) continue;
       if (staysWhole({ output, body, messages, at }, protectedTools)) continue;
-      const made = token ?? shorten?.(output, place) ?? null;
-      if (made !== null) edits.push({ start: output.start, end: output.end, bytes: made });
-      if (token !== undefined) again.push({ ...place, readWhole: () => readString(body, output) });
+      if (token === undefined) listed.fresh.push({ ...owner, ...place, start, end });
+      else {
+        listed.edits.push({ start, end, bytes: token });
+        again.push({ ...place, readWhole: () => readString(body, output) });
+      }
     }
   }
-  if (again.length > 0) forwarded.touch(conversation, again, textHolder);
-  return edits.sort((one, other) => one.start - other.start);
+  if (again.length > 0) forwarded.touch(conversation, again, owner.holder);
+  return listed;
 }
 
 /** Returns a function that names the call of an output: its id, after the number of equal outputs before it, since some clients reuse ids. */
@@ -166,43 +175,6 @@ function findLiveZone(all: readonly ConversationMessage[], settings: LiveZoneSet
   if (settings === null) return all.length;
   return settings.onlyLast ? all.findLastIndex(isModelMessage) + 1 : 0;
 }
-
-/** Returns a function that shortens an output and stores it; null if it stays whole. */
-function createShortening(
-  { settings, shortener }: Shortening,
-  {
-    call: { body, holder },
-    conversation,
-    textHolder,
-    forwarded,
-  }: { call: EditedCall; conversation: string; textHolder: string; forwarded: ForwardedTexts },
-): (output: ToolOutput, place: OutputPlace) => string | null {
-  return (output, place) => {
-    const bytes = output.end - output.start;
-    if (bytes < settings.longBytes || bytes > MOST_BYTES) return null;
-    const whole = readString(body, output);
-    if (Buffer.byteLength(whole) < settings.longBytes) return null;
-    const textHash = digest('sha256', whole);
-    const made = shortener.shortenOutput(whole, { ...settings, id: nameForwarded(textHash) });
-    if (made === null) return null;
-    const token = JSON.stringify(made.text);
-    forwarded.add({
-      conversation,
-      holder: textHolder,
-      session: holder.kind === 'run' ? conversation : null,
-      ...place,
-      bytes,
-      token,
-      text: settings.stores ? { whole, hash: textHash, kind: made.kind } : null,
-      bytesIn: Buffer.byteLength(whole),
-      bytesOut: Buffer.byteLength(made.text),
-    });
-    return token;
-  };
-}
-
-/** Returns an id longer than the engine's ids, because the engine learns of texts only here: two outputs never share an id. */
-const nameForwarded = (hash: string): string => `c-${hash.slice(0, 16)}`;
 
 /** Reports whether a request offers a tool that returns stored texts, including one that is loaded on demand. */
 function offersRetrieval(body: Buffer, members: EditedCall['members']): boolean {

@@ -23,7 +23,7 @@ export interface AnswerCallDeps {
   upstreams: UpstreamClient;
   cache: AnswerCache;
   /** The live zone: replacements in a passing request; null leaves it unchanged. */
-  transform: ((call: GatewayCall) => JsonEdit[]) | null;
+  transform: ((call: GatewayCall) => JsonEdit[] | Promise<JsonEdit[]>) | null;
   limits: ForwardLimits;
   /** Resolves when the model lists are as recent as possible within a moment. */
   readLists(): Promise<void>;
@@ -69,9 +69,9 @@ export function createCallAnswerer(
   }
 
   /** Changes messages in transit; the only place where they may change. */
-  function transformMessages(call: GatewayCall): void {
+  async function transformMessages(call: GatewayCall): Promise<void> {
     if (deps.transform === null || call.route.kind !== 'generate') return;
-    const edits = deps.transform(call);
+    const edits = await deps.transform(call);
     if (edits.length === 0) return;
     call.body = replaceBytes(call.body, edits);
     call.members = readCallBody(call.body, call.route)?.members ?? [];
@@ -123,7 +123,7 @@ export function createCallAnswerer(
     }
     const reservation = isFree ? null : reserveBudget(call);
     if (reservation === undefined) return;
-    transformMessages(call);
+    await transformMessages(call);
     const ended = await forwardCached(call, candidates, cacheKey);
     if (isFree) return;
     if (route.kind === 'generate') Object.assign(row, readRequestHabits(call, settings().longToolBytes));

@@ -4,7 +4,7 @@ import { releaseIdleMemory } from '../../core/base/idle-memory.ts';
 import type { Log } from '../../core/base/log.ts';
 import { listenOn } from '../../core/http/listen.ts';
 import { NO_PROXIES, type ProxySettings } from '../../core/http/proxies.ts';
-import { createLiveZone, type LiveZoneDeps } from '../live-zone/index.ts';
+import { createLiveZone } from '../live-zone/index.ts';
 import type { GatewaySettings, GatewayStart } from '../settings.ts';
 import { openBooks } from './books.ts';
 import { createBudget } from './budget.ts';
@@ -44,8 +44,8 @@ export interface GatewayOptions extends Omit<GatewayStart, 'shortener'> {
   /** Default: none. */
   proxies?: ProxySettings;
   now?: () => number;
-  /** Loads the module that shortens outputs; without it they stay unchanged. */
-  loadShortener?: LiveZoneDeps['loadShortener'];
+  /** The URL of the module that shortens outputs; without it they stay unchanged. */
+  shortener?: string;
 }
 
 const DRAIN_LOOK_MS = 50;
@@ -65,9 +65,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const cache = createAnswerCache(now);
   const metrics = createMetrics();
   const content = createContentLog({ data: options.data, chosen: () => settings.contentOf, now, log });
-  const { loadShortener } = options;
+  const { data, shortener } = options;
   const liveZone =
-    loadShortener === undefined ? null : createLiveZone({ data: options.data, now, loadShortener, log });
+    shortener === undefined
+      ? null
+      : createLiveZone({ data, now, shortener, budgetMs: limits.shorteningMs, log });
   /** The providers so far, as JSON. */
   let lastAsked = '';
   let lastAskedAt = now();
@@ -80,7 +82,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     if (!isSame) cache.clear();
     settings = next;
     budget.setDayLimit(next.budgetTokensDay);
-    void liveZone?.configure(next.liveZone);
+    liveZone?.configure(next.liveZone);
     cache.configure({ ttlSec: next.cacheTtlSec, entries: next.cacheEntries });
     routing.setProviders(next.providers);
     upstreams.keepOnly(next.providers.map(({ baseUrl }) => baseUrl));
@@ -153,7 +155,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       metrics.count(call);
     },
   });
-  await liveZone?.configure(settings.liveZone);
   const { http } = server;
   http.on('request', () => {
     lastAskedAt = now();
@@ -182,7 +183,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await upstreams.close();
     books.close();
     holders.close();
-    liveZone?.close();
+    await liveZone?.close();
     resolveClosed();
   }
   const closeGateway = (): Promise<void> => {

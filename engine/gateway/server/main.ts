@@ -4,7 +4,6 @@ import { openLog } from '../../core/base/log.ts';
 import { readProxies } from '../../core/http/proxies.ts';
 import { readDataFolderId } from '../../core/workspace/data-folder.ts';
 import { isStillRunning, readProcessStart } from '../../workers/runner/processes/own.ts';
-import type { OutputShortener } from '../live-zone/index.ts';
 import { readGatewayRecord, removeGatewayRecord, writeGatewayRecord } from '../record.ts';
 import type { GatewayStart } from '../settings.ts';
 import { openGateway } from './gateway.ts';
@@ -36,7 +35,6 @@ async function runGateway(start: GatewayStart): Promise<void> {
     log,
     isAlone,
     proxies: readProxies(process.env),
-    loadShortener: () => import(start.shortener) as Promise<OutputShortener>,
   });
   const { host, port, token } = gateway;
   const startedAt = new Date().toISOString();

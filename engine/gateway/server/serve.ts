@@ -34,6 +34,8 @@ export interface ServeLimits extends ForwardLimits {
   mostRequestBytes: number;
   /** Maximum bytes of all requests, and of answers that are not streams, together. */
   mostHeldBytes: number;
+  /** Milliseconds that a request waits until its new tool outputs are shortened. */
+  shorteningMs: number;
 }
 
 export const SERVE_LIMITS: ServeLimits = {
@@ -50,6 +52,7 @@ export const SERVE_LIMITS: ServeLimits = {
   mostBytes: 64 * 1024 ** 2,
   mostRequestBytes: 64 * 1024 ** 2,
   mostHeldBytes: 512 * 1024 ** 2,
+  shorteningMs: 5,
 };
 
 export interface ServeDeps extends AnswerCallDeps {

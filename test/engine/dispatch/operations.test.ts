@@ -59,7 +59,7 @@ describe('the list of sessions', () => {
     );
     const forwarded = openForwarded(here.engine.paths.data, Date.now);
     const saving = { conversation: 's-3', holder: 't-3', session: 's-3', text: null, bytes: 9, token: '""' };
-    forwarded.add({ ...saving, call: '0 c1', hash: 'one', bytesIn: 4000, bytesOut: 400 });
+    forwarded.save({ ...saving, call: '0 c1', hash: 'one', bytesIn: 4000, bytesOut: 400 });
     forwarded.close();
     const spared = Object.fromEntries((await list({})).map((each) => [each.session_id, each.saved_tokens]));
     assert.deepEqual(spared, {

@@ -4,11 +4,14 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { locateProgram } from '../../../../engine/core/base/own-package.ts';
 import { createForwardedReader } from '../../../../engine/gateway/index.ts';
 import { findJsonMembers } from '../../../../engine/gateway/json-members.ts';
 import type { GatewaySettings } from '../../../../engine/gateway/settings.ts';
 import { readCorpus } from '../../../support/gateway/corpus.ts';
 import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
+import { until } from '../../../support/wait.ts';
 
 const LIVE = {
   onlyLast: true,
@@ -19,7 +22,9 @@ const LIVE = {
   idleMs: 1_800_000,
 } satisfies GatewaySettings['liveZone'];
 
-const loadShortener = () => import('../../../../engine/knowledge/context/shorten-output.ts');
+const shortener = pathToFileURL(locateProgram('shorten-output')).href;
+/** Longer than any run of these tests. */
+const PATIENT = { shortener, limits: { shorteningMs: 60_000 } };
 
 const [one, other] = readCorpus('noise').filter(({ name }) => ['apt-install', 'cargo-test'].includes(name));
 const source = readCorpus('content').find(({ text }) => text.length > 5000);
@@ -202,7 +207,7 @@ describe('the live zone of the gateway', () => {
   });
   before(async () => {
     upstream = await startListener();
-    rig = await makeGateway({ settings: settingsOf(LIVE), loadShortener });
+    rig = await makeGateway({ settings: settingsOf(LIVE), ...PATIENT });
   });
   after(async () => {
     await rig.close();
@@ -425,7 +430,7 @@ describe('the live zone of the gateway', () => {
     await earlier.gateway.close();
     const again = await makeGateway({
       settings: settingsOf({ ...LIVE, crushes: false }),
-      loadShortener,
+      ...PATIENT,
       data,
     });
     try {
@@ -437,7 +442,7 @@ describe('the live zone of the gateway', () => {
       await again.close();
       await earlier.close();
     }
-    rig = await makeGateway({ settings: settingsOf(LIVE), loadShortener });
+    rig = await makeGateway({ settings: settingsOf(LIVE), ...PATIENT });
   });
 
   test('every output is shortened without the live zone; without crushing it is a stub', async () => {
@@ -517,5 +522,59 @@ describe('the live zone of the gateway', () => {
     const [text = ''] = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), key));
     const hash = createHash('sha256').update(one.text).digest('hex');
     assert.ok(text.includes(`context_retrieve c-${hash.slice(0, 16)}]`));
+  });
+
+  /** Opens another gateway on the same upstream while a test runs. */
+  async function withGateway(
+    options: Parameters<typeof makeGateway>[0],
+    run: (send: (turns: readonly Turn[]) => Promise<string[]>, rig: GatewayRig) => Promise<void>,
+  ): Promise<void> {
+    const own = await makeGateway({ settings: settingsOf(LIVE), ...options });
+    try {
+      await run(async (turns) => {
+        const from = upstream.bodies.length;
+        const answer = await own.post(chat.path, chat.body(turns));
+        assert.equal(answer.status, 200);
+        // A new gateway also asks for the list of models.
+        return chatOutputs(upstream.bodies.slice(from).find(Boolean) ?? '');
+      }, own);
+    } finally {
+      await own.close();
+    }
+  }
+
+  test('an output that takes longer than the budget passes whole, and is short from a later turn on', async () => {
+    const long = one.text.repeat(Math.ceil(3_000_000 / one.text.length));
+    await withGateway({ shortener, limits: { shorteningMs: 1 } }, async (sendTurns, { data }) => {
+      assertSame((await sendTurns([bash(long)]))[0], long);
+      const reader = createForwardedReader(data);
+      await until(() => reader.listSavings().length > 0, 'the thread to finish');
+      reader.close();
+      const turns = [bash(long), bash('short')];
+      await until(async () => (await sendTurns(turns))[0] !== long, 'the output to be short');
+      const [short = ''] = await sendTurns(turns);
+      assert.ok(short.length < long.length * 0.6);
+      assertSame((await sendTurns([...turns, bash('short')]))[0], short);
+    });
+  });
+
+  test('outputs pass whole while the thread is stuck, and the gateway still closes', async () => {
+    const stuck = 'data:text/javascript,export const shortenOutput = () => { for (;;); }';
+    await withGateway({ shortener: stuck, limits: { shorteningMs: 20 } }, async (sendTurns) => {
+      for (const text of [one.text, other.text]) assertSame((await sendTurns([bash(text)]))[0], text);
+    });
+  });
+
+  test('an output that ends the thread passes whole, and another thread shortens the next one', async () => {
+    const url = JSON.stringify(shortener);
+    const fatal = `data:text/javascript,import { shortenOutput as s } from ${url};
+      export const shortenOutput = (text, o) => text.startsWith('fatal') ? process.exit() : s(text, o);`;
+    await withGateway({ ...PATIENT, shortener: fatal }, async (sendTurns, { logged }) => {
+      const text = `fatal\n${one.text}`;
+      assertSame((await sendTurns([bash(text)]))[0], text);
+      assert.ok(logged.some((line) => line.includes('not shortened')));
+      const [short = ''] = await sendTurns([bash(one.text)]);
+      assert.ok(short.length < one.text.length);
+    });
   });
 });

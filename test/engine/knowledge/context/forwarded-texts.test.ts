@@ -18,7 +18,7 @@ describe('texts that the gateway has left out of requests', () => {
   /** Stores the text as the gateway does; returns the id in its marker. */
   function forward(whole: string, holder = 't-1'): string {
     const hash = createHash('sha256').update(whole).digest('hex');
-    forwarded.add({
+    forwarded.save({
       conversation: 's-1',
       call: '0 c1',
       holder,
