@@ -1,10 +1,11 @@
 /** The programs of the receiver's bench, each in a separate process: `receiver`, `reference` and `load`. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
+import Database from 'better-sqlite3';
 import { systemClock } from '../../engine/core/base/clock.ts';
 import { isLoopback } from '../../engine/core/base/values/address.ts';
 import { createReceiver } from '../../engine/receiver/index.ts';
@@ -53,8 +54,18 @@ async function receiver(): Promise<void> {
   say({ port: address.port });
 }
 
-/** A bare server that checks the same HMAC, sends answers of the same size, and commits nothing. */
+/**
+ * A bare server that checks the same HMAC, commits one row for each request, those that arrive together in one
+ * transaction, and sends answers of the same size.
+ */
 function reference(): void {
+  const folder = temporaryFolder('svc-bench-');
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const db = new Database(join(folder, 'reference.db'));
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = FULL');
+  db.exec('CREATE TABLE request (id INTEGER PRIMARY KEY, body TEXT NOT NULL)');
+  const insert = db.prepare('INSERT INTO request (body) VALUES (?)');
   const answer = JSON.stringify({
     task_id: 't-100000',
     status: 'assigned',
@@ -62,22 +73,32 @@ function reference(): void {
     session_id: null,
     decision_id: 'd-100000',
   });
-  const server = createServer((req, res) => {
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) };
+  let group: { body: Buffer; response: ServerResponse }[] = [];
+  const commitAll = db.transaction((requests: typeof group) => {
+    for (const { body } of requests) insert.run(body.toString());
+  });
+  function commitGroup(): void {
+    const committed = group;
+    group = [];
+    commitAll.immediate(committed);
+    for (const { response } of committed) response.writeHead(201, headers).end(answer);
+  }
+  const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
-    req.on('data', (chunk: Buffer) => chunks.push(chunk));
-    req.on('end', () => {
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
       const body = Buffer.concat(chunks);
       const mac = createHmac('sha256', SECRET)
-        .update(`${req.headers['x-svc-timestamp']}.`)
+        .update(`${request.headers['x-svc-timestamp']}.`)
         .update(body)
         .digest();
-      const given = Buffer.from(String(req.headers['x-svc-signature']), 'hex');
-      const verified = given.length === mac.length && timingSafeEqual(given, mac);
-      res.writeHead(verified ? 201 : 401, {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(answer),
-      });
-      res.end(answer);
+      const given = Buffer.from(String(request.headers['x-svc-signature']), 'hex');
+      if (given.length !== mac.length || !timingSafeEqual(given, mac)) {
+        response.writeHead(401).end();
+        return;
+      }
+      if (group.push({ body, response }) === 1) setImmediate(commitGroup);
     });
   });
   server.listen(0, '127.0.0.1', () => say({ port: (server.address() as AddressInfo).port }));
