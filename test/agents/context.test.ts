@@ -73,9 +73,9 @@ async function runNoisy(desk: Desk, agent: string, isNamedOnly: boolean): Promis
   return desk.requests().filter(({ method, call, said }) => method === 'POST' && (call ?? said) !== null);
 }
 
-/** Matches the text as JSON escapes it. */
-const has = (request: SeenRequest | undefined, line: string): boolean =>
-  textOf(request).includes(JSON.stringify(line).slice(1, -1));
+/** Counts a line as JSON escapes it. */
+const countHits = (request: SeenRequest | undefined, line: string): number =>
+  textOf(request).split(JSON.stringify(line).slice(1, -1)).length - 1;
 
 const STANDING = [
   /locks that you hold: shared\.txt until /,
@@ -124,9 +124,8 @@ describe('the context of a real agent', { concurrency: 2 }, () => {
             const seen = await runNoisy(desk, name, gateway !== undefined);
             const [shown, whole] = seen.slice(-2);
             assert.match(textOf(shown), /svc-crush: /);
-            assert.ok(!has(shown, MIDDLE), 'the noise is not in the context');
-            for (const fact of noise?.facts ?? []) assert.ok(has(shown, fact), fact);
-            assert.ok(has(whole, MIDDLE), 'the whole output is in the context');
+            for (const fact of noise?.facts ?? []) assert.ok(countHits(shown, fact) > 0, fact);
+            assert.equal(countHits(whole, MIDDLE), 1, 'only the text that was read back has the noise');
             const { savings } = await desk.here.call('context.stats', { session: 's-1' });
             const tool = gateway === undefined ? 'post_tool_hook' : 'gateway';
             assert.ok(
@@ -221,7 +220,7 @@ describe('the context of a real agent', { concurrency: 2 }, () => {
           const { worktree } = await second.session();
           const brief = readFileSync(join(worktree ?? '', '.svc', 'MEMORY_BRIEF.md'), 'utf8');
           assert.match(brief, /The parser listens on 9217\./);
-          assert.ok(has(second.requests().at(-1), 'The logo is teal.'));
+          assert.ok(countHits(second.requests().at(-1), 'The logo is teal.') > 0);
         } finally {
           await desk.close();
         }

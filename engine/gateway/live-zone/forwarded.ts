@@ -11,17 +11,19 @@ export interface OutputPlace {
   hash: string;
 }
 
-/** A replacement in its conversation. */
-export interface AppliedForward extends OutputPlace {
+/** An output in its conversation. */
+export interface ConversationOutput extends OutputPlace {
   conversation: string;
   /** Length of the incoming string, in bytes. */
   bytes: number;
-  /** The replacement string. */
-  token: string;
 }
 
+/** The string that replaces an output; a promise while it is shortened, with null for an output that stays whole. */
+export type OutputToken = string | Promise<string | null>;
+
 /** A replacement that is forwarded for an output for the first time. */
-export interface NewForward extends AppliedForward {
+export interface NewForward extends ConversationOutput {
+  token: string;
   /** The owner of the conversation and of the text. */
   holder: string;
   /** Null for a person. */
@@ -46,7 +48,7 @@ interface KeptText {
 /** The replacements for strings of a conversation. */
 export interface KnownForwards {
   /** By the hash of the incoming string and the call that it answers. */
-  tokens: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  tokens: ReadonlyMap<string, ReadonlyMap<string, OutputToken>>;
   /** Length of the shortest incoming string, in bytes; infinite if there are none. */
   shortest: number;
 }
@@ -56,8 +58,8 @@ export interface ForwardedTexts {
   findKnown(conversation: string): KnownForwards;
   /** Saves a replacement to disk, all or nothing. */
   save(forward: NewForward): void;
-  /** Applies a replacement that was saved, also by another thread, from now on. */
-  apply(forward: AppliedForward): void;
+  /** Remembers what replaces an output, which another thread saves; null to forget it. */
+  setToken(output: ConversationOutput, token: OutputToken | null): void;
   /** Records that outputs were forwarded again: they stay for the life of the conversation, and a missing text is stored again. */
   touch(conversation: string, again: readonly RepeatedOutput[], holder: string): void;
   /** Removes replacements that were not forwarded for a long time. */
@@ -74,7 +76,7 @@ const TOUCH_MS = 60_000;
 const MOST_BYTES = 256 * 1024 * 1024;
 
 interface Conversation {
-  tokens: Map<string, Map<string, string>>;
+  tokens: Map<string, Map<string, OutputToken>>;
   shortest: number;
 }
 
@@ -98,13 +100,14 @@ function createConversations(db: Database.Database) {
 
   function readConversation(conversation: string): Conversation {
     const found: Conversation = { tokens: new Map(), shortest: Number.POSITIVE_INFINITY };
-    for (const row of selectOf.all(conversation)) remember(found, row);
+    for (const row of selectOf.all(conversation)) remember(found, row, row.token);
     return found;
   }
 
   function remember(
     known: Conversation,
-    { call, hash, token, bytes }: OutputPlace & { token: string; bytes: number },
+    { call, hash, bytes }: Omit<ConversationOutput, 'conversation'>,
+    token: OutputToken,
   ): void {
     const calls = known.tokens.get(hash);
     if (calls === undefined) known.tokens.set(hash, new Map([[call, token]]));
@@ -114,8 +117,10 @@ function createConversations(db: Database.Database) {
 
   return {
     load: loadConversation,
-    add(forward: AppliedForward): void {
-      remember(loadConversation(forward.conversation), forward);
+    setToken(output: ConversationOutput, token: OutputToken | null): void {
+      const known = loadConversation(output.conversation);
+      if (token === null) known.tokens.get(output.hash)?.delete(output.call);
+      else remember(known, output, token);
     },
     forgetAll: () => conversations.clear(),
   };
@@ -181,7 +186,7 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
   return {
     findKnown: conversations.load,
     save: (forward) => addAll.immediate(forward),
-    apply: conversations.add,
+    setToken: conversations.setToken,
     touch(conversation, again, holder) {
       if (now() - (touchedAt.get(conversation) ?? 0) < TOUCH_MS) return;
       touchAll.immediate(conversation, again, holder);

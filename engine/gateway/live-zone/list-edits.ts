@@ -42,6 +42,8 @@ const MOST_BYTES = 4 * 1024 * 1024;
 /** An output that may be shortened for the first time. */
 export interface NewOutput extends OutputPlace, ByteRange {
   conversation: string;
+  /** What it will be replaced with, if it is being shortened since an earlier request. */
+  running: Promise<string | null> | null;
   /** The owner of the text. */
   holder: string;
   /** Null for a person. */
@@ -128,11 +130,10 @@ export function listEdits(
       const token = known.get(hash)?.get(place.call);
       if (token === undefined && !isNew(output, at)) continue;
       if (staysWhole({ output, body, messages, at }, protectedTools)) continue;
-      if (token === undefined) listed.fresh.push({ ...owner, ...place, start, end });
-      else {
+      if (typeof token === 'string') {
         listed.edits.push({ start, end, bytes: token });
         again.push({ ...place, readWhole: () => readString(body, output) });
-      }
+      } else listed.fresh.push({ ...owner, ...place, start, end, running: token ?? null });
     }
   }
   if (again.length > 0) forwarded.touch(conversation, again, owner.holder);

@@ -31,7 +31,7 @@ export interface OutputShortening {
   prepare(): void;
   /**
    * Resolves with the replacements that are ready within the time limit. The thread finishes the others, which apply
-   * from the next request of their conversation.
+   * from the next request of their conversation on.
    */
   shorten(body: Buffer, fresh: readonly NewOutput[], settings: LiveZoneSettings): Promise<JsonEdit[]>;
   /** Forgets which outputs stay whole. */
@@ -51,7 +51,7 @@ export function createOutputShortening({
   onFailed,
   ...given
 }: ShorteningThreadData & {
-  texts: Pick<ForwardedTexts, 'apply'>;
+  texts: Pick<ForwardedTexts, 'setToken'>;
   /** How long a request waits for its outputs, ms. */
   budgetMs: number;
   onFailed(error: unknown): void;
@@ -64,7 +64,6 @@ export function createOutputShortening({
     limits: { maxOldGenerationSizeMb: 256 },
     settings: () => given satisfies ShorteningThreadData,
   });
-  const running = new Map<string, Promise<string | null>>();
   const whole = new Set<string>();
   let waitingBytes = 0;
 
@@ -76,16 +75,14 @@ export function createOutputShortening({
     if (whole.size > MOST_WHOLE && oldest !== undefined) whole.delete(oldest);
   }
 
-  /** Joins a run in progress; null if the output stays whole. */
+  /** Returns null if the output stays whole. */
   function startShortening(
     body: Buffer,
     output: NewOutput,
     { crushes, stores, longBytes, idleMs }: LiveZoneSettings,
   ): Promise<string | null> | null {
     const name = nameOutput(output);
-    const before = running.get(name);
-    if (before !== undefined) return before;
-    const { start, end, ...place } = output;
+    const { start, end, running: _, ...place } = output;
     const bytes = end - start;
     if (whole.has(name) || waitingBytes + bytes > MOST_WAITING_BYTES) return null;
     waitingBytes += bytes;
@@ -95,20 +92,20 @@ export function createOutputShortening({
       .call('shorten', { ...place, bytes, json, settings: { crushes, stores, longBytes, idleMs } })
       .then((token) => {
         if (token === null) keepWhole(name);
-        else texts.apply({ ...place, bytes, token });
+        texts.setToken({ ...place, bytes }, token);
         return token;
       })
       .catch((error: unknown) => {
         // A request that ends its thread must not end the next one too.
         keepWhole(name);
+        texts.setToken({ ...place, bytes }, null);
         onFailed(error);
         return null;
       })
       .finally(() => {
-        running.delete(name);
         waitingBytes -= bytes;
       });
-    running.set(name, run);
+    texts.setToken({ ...place, bytes }, run);
     return run;
   }
 
@@ -117,7 +114,7 @@ export function createOutputShortening({
     async shorten(body, fresh, settings) {
       const edits: JsonEdit[] = [];
       const runs = fresh.map(async (output) => {
-        const token = await startShortening(body, output, settings);
+        const token = await (output.running ?? startShortening(body, output, settings));
         if (token !== null) edits.push({ start: output.start, end: output.end, bytes: token });
       });
       await settleWithin(budgetMs, Promise.all(runs));
