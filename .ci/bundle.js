@@ -18,9 +18,32 @@ const NOTICES = 'THIRD-PARTY.txt';
 /** Packages with native code, or that load files or packages at run time; Ink loads the last one for its debugger. */
 const NOT_BUNDLED = ['better-sqlite3', 'koffi', 'web-tree-sitter', 'pg', 'react-devtools-core'];
 
+/** Edits of packages whose modules do slow work when they are loaded, which few runs need. Each must apply. */
+const FASTER_STARTS = [
+  {
+    module: /\/node_modules\/.*\.js$/,
+    from: /^const (\w+) = new Intl\.Segmenter\((?:undefined, \{ ?granularity: ['"]grapheme['"],? ?\})?\);$/gm,
+    to: `import { createSegmenter } from ${JSON.stringify(join(ROOT, 'tui/text/segmenter.ts'))};\nconst $1 = createSegmenter();`,
+  },
+  {
+    // Creating this expression takes 2 ms, and its first use another one.
+    module: /\/string-width\/index\.js$/,
+    from: /^const rgiEmojiRegex = (.*);$/gm,
+    to: 'let rgiEmoji; const rgiEmojiRegex = { test: (text) => (rgiEmoji ??= $1).test(text) };',
+  },
+  {
+    // Its code is inside the module: without `fetch`, which takes 20 ms to load, it is decoded immediately.
+    module: /\/yoga-wasm-base64-esm\.js$/,
+    from: /"function"!=typeof fetch/g,
+    to: 'true',
+  },
+];
+
 async function bundlePrograms() {
   /** Modules that replaced imports of Ink. */
   const redirected = new Set();
+  /** Edits of `FASTER_STARTS` that were applied. */
+  const edited = new Set();
 
   const build = await rolldown({
     input: Object.fromEntries(Object.entries(PROGRAMS).map(([name, module]) => [name, join(ROOT, module)])),
@@ -49,6 +72,19 @@ async function bundlePrograms() {
           return join(ROOT, 'tui/text', `${module}.ts`);
         },
       },
+      {
+        name: 'faster-starts',
+        transform(code, id) {
+          let changed = code;
+          for (const edit of FASTER_STARTS) {
+            if (!edit.module.test(id)) continue;
+            const before = changed;
+            changed = changed.replace(edit.from, edit.to);
+            if (changed !== before) edited.add(edit);
+          }
+          return changed === code ? null : { code: changed, map: null };
+        },
+      },
     ],
     onLog(_level, { message }) {
       throw new Error(message);
@@ -74,6 +110,8 @@ async function bundlePrograms() {
   await build.close();
   if (redirected.size < 2)
     throw new Error('Ink no longer imports the modules that tui/text/ink-imports.ts redirects');
+  for (const each of FASTER_STARTS)
+    if (!edited.has(each)) throw new Error(`${each.module} no longer contains ${each.from}`);
   for (const { fileName, code = '' } of output) {
     const [bad] = [...code.matchAll(/(?<!as )\b__require(?:[,)]|\("([^"]+)"\))/g)].filter(
       ([, name = '']) => !isBuiltin(name),

@@ -1,18 +1,20 @@
 import { cutToWidth as cutTo, toPrintable } from '../../engine/core/base/text.ts';
 import { measureCells, replaceUnsureCharacters } from './cells.ts';
+import { isNarrow } from './narrow.ts';
+import { createSegmenter } from './segmenter.ts';
 import { type StyledLine, type StyledSpan, span, type TextStyle } from './theme.ts';
 
-const ASCII = /^[\u0020-\u007e]*$/;
 const TAB = 4;
+const segmenter = createSegmenter();
 
 /** Splits a text into what a reader sees as characters. */
 export const splitGraphemes = (text: string): string[] =>
-  ASCII.test(text) ? [...text] : Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+  Array.from(segmenter.segment(text), ({ segment }) => segment);
 
 /** Cuts a text to at most `cells`, with an ellipsis if something is left out. */
 export const truncateText = (text: string, cells: number): string => {
   if (cells <= 0) return '';
-  if (ASCII.test(text)) return text.length <= cells ? text : `${text.slice(0, cells - 1)}…`;
+  if (isNarrow(text)) return text.length <= cells ? text : `${text.slice(0, cells - 1)}…`;
   return cutTo(text, cells, measureCells);
 };
 
@@ -25,11 +27,11 @@ export function padText(text: string, cells: number, align: 'left' | 'right' = '
 
 /** Cleans one line of text from outside: nothing in it can move the cursor, and tabs have a fixed width. */
 export const cleanText = (text: string): string =>
-  ASCII.test(text) ? text : toPrintable(text.replaceAll('\t', ' '.repeat(TAB)));
+  isNarrow(text) ? text : toPrintable(text.replaceAll('\t', ' '.repeat(TAB)));
 
 /** Cleans text that has something next to it, so that every terminal draws it with the same width. */
 export const makeDrawable = (text: string): string =>
-  ASCII.test(text) ? text : replaceUnsureCharacters(cleanText(text));
+  isNarrow(text) ? text : replaceUnsureCharacters(cleanText(text));
 
 export const makeLineDrawable = (line: StyledLine): StyledLine =>
   line.map((each) => ({ ...each, text: makeDrawable(each.text) }));
@@ -59,7 +61,7 @@ export function wrapText(text: string, cells: number): string[] {
 
 /** Returns the longest start of a text that fits, but at least one character of any width. */
 function takeStart(text: string, cells: number): string {
-  if (ASCII.test(text)) return text.slice(0, cells);
+  if (isNarrow(text)) return text.slice(0, cells);
   let head = '';
   for (const segment of splitGraphemes(text)) {
     if (head !== '' && measureCells(head + segment) > cells) break;
