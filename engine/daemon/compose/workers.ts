@@ -66,6 +66,7 @@ export function createWorkerModules(shared: SharedDependencies) {
   // A worker can write the filters and drivers that git runs in its repository; they see git's environment.
   const git = { env: childEnvironment(), agentsDir: paths.agents } satisfies GitAccess;
   const worktrees = createWorktrees(git);
+  closing(worktrees.close);
   const confinement = createConfinement({
     env,
     root,

@@ -1,3 +1,4 @@
+export { findProgram } from '../../core/base/find-program.ts';
 export { writeFreshFile } from '../../core/base/fresh-file.ts';
 export { detectAgents } from '../../workers/agents/detect.ts';
 export { findKeyBeforeLogin } from '../../workers/agents/find-payer.ts';
@@ -14,5 +15,4 @@ export {
   PRESETS,
   withArguments,
 } from '../../workers/agents/presets/index.ts';
-export { findProgram } from '../../workers/agents/program.ts';
 export { renderCommand, splitCommand } from '../../workers/agents/template.ts';

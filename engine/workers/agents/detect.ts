@@ -1,5 +1,5 @@
+import { findProgram } from '../../core/base/find-program.ts';
 import { listPrograms, locateAgent } from './locate-agent.ts';
-import { findProgram } from './program.ts';
 
 /** An agent whose program is on the path. */
 export interface InstalledAgent {

@@ -16,7 +16,6 @@ export {
 export { findFailure } from './failures.ts';
 export { addOptions, listPrograms, locateAgent } from './locate-agent.ts';
 export type { AgentNotify } from './notify-entry.ts';
-export { findProgram } from './program.ts';
 export type { ReadingTime } from './reading-time.ts';
 export {
   type AgentAuth,

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import { findProgram } from '../../core/base/find-program.ts';
 import { isInsideFolder } from '../../core/base/paths.ts';
 import { detectAgents } from './detect.ts';
 import { findKeyBeforeLogin } from './find-payer.ts';
 import { listPrograms, locateAgent } from './locate-agent.ts';
 import { findPreset } from './presets/index.ts';
-import { findProgram } from './program.ts';
 import { checkHeadlessCommand } from './template.ts';
 
 /** Settings about agents in a client's environment for its dispatches: `SVC_AGENT_CMD` and others. */

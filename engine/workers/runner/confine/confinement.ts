@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { SvcError } from '../../../core/base/errors.ts';
+import { findProgram } from '../../../core/base/find-program.ts';
 import { isInsideFolder } from '../../../core/base/paths.ts';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { type ProgramResult, runProgram } from '../../../core/base/run-program.ts';
 import { type SentenceWords, sentence } from '../../../core/base/sentence.ts';
 import { SEAT_FOLDER } from '../../../core/workspace/seat-folder.ts';
-import { findProgram } from '../../agents/index.ts';
 import type { HomeShare } from '../../agents/presets/index.ts';
 import { resolveProgram } from '../processes/start.ts';
 import { REAL_OBJECTS } from '../worktrees/git/private-git.ts';

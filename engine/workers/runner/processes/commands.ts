@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { findProgram } from '../../agents/index.ts';
+import { findProgram } from '../../../core/base/find-program.ts';
 import { MARK } from './probe.ts';
 import type { RunProcesses } from './processes.ts';
 

@@ -32,7 +32,7 @@ import { listUncommitted } from './inspect/contents.ts';
 import { type ChangeCounts, countChanges } from './inspect/count-work.ts';
 import { type DiffRequest, diffBranch, readFileAt, type WorktreeDiff } from './inspect/diff.ts';
 import { createIgnoreRules, type IgnoreRules } from './inspect/ignore-rules.ts';
-import { inspectWorktree, verifyToplevel } from './inspect/inspect.ts';
+import { locateWorktree, verifyToplevel } from './inspect/inspect.ts';
 import { isMerged } from './inspect/merge-state.ts';
 import { findOwners } from './inspect/owners.ts';
 import { listRepositories, setAsideRepositories } from './inspect/planted-repositories.ts';
@@ -212,6 +212,8 @@ export interface Worktrees {
   readChangedLines: WithoutGit<typeof readChangedLines>;
   /** See `readChangedTexts`. */
   readChangedTexts: WithoutGit<typeof readChangedTexts>;
+  /** Ends git processes that wait for further questions. */
+  close(): void;
 }
 
 /** Owns the git worktrees of sessions, through the git command line; loses no work (R1 to R4). */
@@ -220,7 +222,7 @@ export function createWorktrees({
   readWorkingFolders: folders = readWorkingFolders,
   agentsDir,
 }: WorktreesDeps = {}): Worktrees {
-  const { git, programs, pins } = createGit({ env: env ?? process.env, agentsDir: agentsDir ?? null });
+  const { git, programs, pins, close } = createGit({ env: env ?? process.env, agentsDir: agentsDir ?? null });
   // Changes to one repository's refs and worktree list go one at a time: git itself answers a second one with "index.lock
   // exists" or "cannot lock ref" instead of waiting. Reads do not queue.
   const queue = createKeyedQueue();
@@ -254,7 +256,7 @@ export function createWorktrees({
     repinRepository: pins.repinRepository,
     listRepositories,
     setAsideRepositories,
-    verifyToplevel: async (path) => void (await inspectWorktree(git, path)),
+    verifyToplevel: async (path) => void (await locateWorktree(git, path)),
     clearTraps(path) {
       const named = readGitFolders(path);
       return named === null ? [] : clearTraps(named, { links: true });
@@ -302,10 +304,11 @@ export function createWorktrees({
     },
     async countUncommitted(path) {
       await followBranch(`${SESSION_PREFIX}${basename(path)}`);
-      const { gitDir } = await inspectWorktree(git, path);
+      const { gitDir } = await locateWorktree(git, path);
       const { changed, untracked } = await listUncommitted(git, path, gitDir);
       return changed.length + untracked.length;
     },
+    close,
   };
 }
 

@@ -1,6 +1,6 @@
 import { sep } from 'node:path';
+import { findProgram } from '../../../../core/base/find-program.ts';
 import { runProgram } from '../../../../core/base/run-program.ts';
-import { findProgram } from '../../../agents/index.ts';
 
 /** Everything as outside except the process table. Root keeps its rights; an ordinary user has none to keep. */
 const buildNamespaceWrapper = (): string[] => [

@@ -7,6 +7,7 @@ import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
 import { quoteForShell } from '../../../../core/base/text.ts';
 import { excludeSvcFolder } from '../../../../core/workspace/git-exclude.ts';
 import { type Git, NOT_INSIDE } from '../git/git.ts';
+import { isUnusedBranch } from '../git/plain-checkout.ts';
 import { branchRef, isAncestor, resolveBranchOrCommit, resolveCommit, SESSION_PREFIX } from '../git/refs.ts';
 import {
   checkSharedWorktree,
@@ -16,7 +17,7 @@ import {
   samePath,
   type WorktreeEntry,
 } from '../git/repository.ts';
-import { inspectWorktree, verifyToplevel } from '../inspect/inspect.ts';
+import { locateWorktree, verifyToplevel } from '../inspect/inspect.ts';
 import { isGitRunningFor } from '../inspect/working-folders.ts';
 import { addWorktree } from './add-worktree.ts';
 
@@ -184,6 +185,16 @@ async function clearHalfMadeWorktree(git: Git, root: string, path: string): Prom
   return entries;
 }
 
+const isDone = (): boolean => true;
+const isNotDone = (): boolean => false;
+
+/** Reports whether nothing is known of a worktree's path and branch yet, as far as files tell. */
+function isUnused(git: Git, root: string, { path, branch }: { path: string; branch: string }): boolean {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
+  const checkout = git.readCheckout(root);
+  return checkout !== null && isUnusedBranch(checkout, branchRef(branch));
+}
+
 /** Names in our own form need no check by git. */
 const isBranchName = async (git: Git, root: string, branch: string): Promise<boolean> =>
   /^svc\/[a-z0-9-]+$/.test(branch) || git.succeeds(root, ['check-ref-format', '--branch', branch]);
@@ -214,20 +225,26 @@ export async function createWorktree(
     const now = await resolveBase(git, request, repository, project);
     const base = { ...now, commit: request.baseCommit ?? now.commit };
     excludeSvcFolder(commonDir);
+    const addNewWorktree = (from: string, ...options: string[]) =>
+      addWorktree(git, repository, { path, options, from });
+    const addNewBranch = () => addNewWorktree(base.commit, '--no-track', '-b', branch);
+    // git refuses a path or branch that is in use after all: only then all of them are inspected.
+    if (isUnused(git, root, { path, branch })) {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      if (await addNewBranch().then(isDone, isNotDone)) return base;
+    }
     const entries = await clearHalfMadeWorktree(git, root, path);
     const entry = entries.find((candidate) => samePath(candidate.path, path));
     // Another workspace in this repository may have a session of that number.
     const isElsewhere = entries.some((other) => other !== entry && other.ref === branchRef(branch));
     if (isElsewhere) throw existsError(`the branch ${branch}`);
-    const addNewWorktree = (from: string, ...options: string[]) =>
-      addWorktree(git, repository, { path, options, from });
     // git refuses a branch that exists: only then inspect it.
     let refused: SvcError | null = null;
     if (!entry) {
       // A dangling link counts as existing.
       if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw existsError(path);
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      refused = await addNewWorktree(base.commit, '--no-track', '-b', branch).then(() => null, asSvcError);
+      refused = await addNewBranch().then(() => null, asSvcError);
       if (refused === null) return base;
     }
     if (refused !== null) {
@@ -256,7 +273,7 @@ export async function createWorktree(
   });
 
   // R4: verify before reporting success.
-  if ((await inspectWorktree(git, path)).head !== made.commit) {
+  if ((await locateWorktree(git, path)).head !== made.commit) {
     throw new SvcError('git_failed', `the new worktree ${path} is not at the requested commit`);
   }
   const inside = relative(project.root, realpathSync(request.projectPath));

@@ -4,7 +4,7 @@ import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
 import { excludeSvcFolder } from '../../../../core/workspace/git-exclude.ts';
 import type { Git } from '../git/git.ts';
 import { findRepository } from '../git/repository.ts';
-import { inspectWorktree } from '../inspect/inspect.ts';
+import { locateWorktree } from '../inspect/inspect.ts';
 import { addWorktree } from './add-worktree.ts';
 
 export interface DetachedCheckout {
@@ -26,7 +26,7 @@ export async function addDetachedCheckout(
     await addWorktree(git, found, { path, options: ['--detach'], from: commit });
   });
   // R4: verify before reporting success.
-  if ((await inspectWorktree(git, path)).head === commit) return;
+  if ((await locateWorktree(git, path)).head === commit) return;
   throw new SvcError('git_failed', `the new checkout ${path} is not at ${commit}`);
 }
 

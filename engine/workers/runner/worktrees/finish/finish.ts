@@ -19,6 +19,7 @@ import {
 } from '../inspect/count-work.ts';
 import type { IgnoreRules } from '../inspect/ignore-rules.ts';
 import { inspectWorktree, type WorktreeInspection } from '../inspect/inspect.ts';
+import { isUnchanged } from '../inspect/unchanged.ts';
 import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
 import { repairIndex, type SavedWork, saveWork } from './save-work.ts';
 import type { TakenOver } from './take-over.ts';
@@ -50,6 +51,20 @@ const nothing: FinishResult = {
   nested: [],
   hidden: [],
   operation: null,
+};
+
+/** With more files git finds out sooner, and does not keep the engine from other work. */
+const MOST_COMPARED = 1000;
+
+/** The contents of a worktree that matches its commit, besides the folder of the engine's own files. */
+const UNCHANGED: WorktreeContents = {
+  changed: [],
+  untracked: [],
+  nested: [],
+  ignored: [],
+  ruleFiles: [],
+  flagged: [],
+  isWhole: true,
 };
 
 /** Removes locks left by a git that died with its worker. Only while no process works in the worktree. */
@@ -174,7 +189,9 @@ export async function finishWorktree(
     const inside = findProcessesInside(path, folders());
     if (inside !== null && inside.length === 0) removeStaleLocks(look, branch);
     const operation = findOperation(gitDir);
-    const contents = await readContentsAtEnd(git, path, look);
+    const contents = isUnchanged(path, gitDir, look.tree ?? '', (name) => name === '.svc', MOST_COMPARED)
+      ? UNCHANGED
+      : await readContentsAtEnd(git, path, look);
     const { nested, flagged } = contents;
     rules.checkRules(commonDir);
     const place = { path, gitDir, commonDir };

@@ -11,7 +11,11 @@ export async function commitTree(
 ): Promise<string> {
   const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'];
   const input = `${message}\n`;
-  const own = await git.run(cwd, ['-c', 'user.useConfigOnly=true', ...args], { input, allowFail: true });
-  if (own.code === 0) return own.stdout.trim();
+  const configured = await git.readIdentity(cwd);
+  // Without any configured name git would refuse.
+  if (configured.size > 0) {
+    const own = await git.run(cwd, ['-c', 'user.useConfigOnly=true', ...args], { input, allowFail: true });
+    if (own.code === 0) return own.stdout.trim();
+  }
   return git.text(cwd, args, { env: await findFallbackIdentity(git, cwd), input });
 }

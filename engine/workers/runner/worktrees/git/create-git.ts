@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { SvcError } from '../../../../core/base/errors.ts';
+import { createCommitReader } from './commit-reader.ts';
 import type { Git } from './git.ts';
-import { createGitPrograms, type GitPrograms } from './git-programs.ts';
+import { createGitPrograms, type GitPrograms, isRemembered } from './git-programs.ts';
 import { createRepositoryPins, type RepositoryPins } from './pins.ts';
+import { readPlainCheckout } from './plain-checkout.ts';
+import { createSettingsReader } from './read-settings.ts';
 import { createGitRunner } from './run-git.ts';
 
 /** The git settings of a workspace: plain data, so that a thread can receive it. */
@@ -23,6 +26,8 @@ export interface GuardedGit {
   git: Git;
   programs: GitPrograms;
   pins: RepositoryPins;
+  /** Ends the processes that wait for questions. */
+  close(): void;
 }
 
 /**
@@ -36,26 +41,40 @@ export function createGit(
 ): GuardedGit {
   const patience = patienceMs === undefined ? {} : { patienceMs };
   const keepIn = (name: string): string | null => (agentsDir === null ? null : join(agentsDir, name));
+  const pins = createRepositoryPins(keepIn(REPOSITORIES));
+  function checkNotMoved(cwd: string): void {
+    if (pins.isMoved(cwd))
+      throw new SvcError('worktree_unsafe', `${cwd} is in a different repository than at its first use`, {
+        data: { cwd },
+      });
+  }
   // Listing settings runs none of the programs that they name.
   const lister = createGitRunner(env, {
     ...patience,
     findOverrides: async () => ({ settings: [], mayFetch: false }),
   });
-  const programs = createGitPrograms(
-    keepIn(PROGRAMS),
+  const readSettings = createSettingsReader(
     (cwd, args) => lister.text(cwd, args, { discover: true }),
     lister.env,
+    isRemembered,
   );
-  const pins = createRepositoryPins(keepIn(REPOSITORIES));
-  const git = createGitRunner(env, {
+  const programs = createGitPrograms(keepIn(PROGRAMS), async (cwd) => (await readSettings(cwd)).settings);
+  const runner = createGitRunner(env, {
     ...patience,
     async findOverrides(cwd, { discover = false }) {
-      if (discover && pins.isMoved(cwd))
-        throw new SvcError('worktree_unsafe', `${cwd} is in a different repository than at its first use`, {
-          data: { cwd },
-        });
+      if (discover) checkNotMoved(cwd);
       return programs.findOverrides(cwd);
     },
   });
-  return { git, programs, pins };
+  const commits = createCommitReader((commonDir) => runner.open(commonDir, ['cat-file', '--batch']));
+  const git: Git = {
+    ...runner,
+    readIdentity: async (cwd) => (await readSettings(cwd)).identity,
+    readCheckout(cwd, { discover = false } = {}) {
+      if (discover) checkNotMoved(cwd);
+      return readPlainCheckout(cwd, { env: runner.env, discover });
+    },
+    readCommit: commits.readCommit,
+  };
+  return { git, programs, pins, close: commits.close };
 }

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { quoteForShell } from '../../../../core/base/text.ts';
 import {
   findMainCheckout,
@@ -7,10 +7,8 @@ import {
   readGitFolders,
   readGitFoldersAround,
 } from './git-folders.ts';
-import { createKeptRecords, signFile } from './kept-records.ts';
-
-/** Settings of git: all values by name, in the order in which git reads them. */
-type Settings = Readonly<Record<string, readonly string[]>>;
+import { createKeptRecords } from './kept-records.ts';
+import type { Settings } from './read-settings.ts';
 
 /** git's own text merge, with the requested markers. */
 const MERGE_AS_TEXT = 'git merge-file --quiet --marker-size=%L %A %O %B';
@@ -68,6 +66,10 @@ const DECIDES_MODES = 'core.filemode';
 const findNeutralValue = (name: string): string | undefined =>
   NAMES_PROGRAM.find(([pattern]) => pattern.test(name))?.[1];
 
+/** Reports whether a setting is one of those that `GitPrograms` remembers. */
+export const isRemembered = (name: string): boolean =>
+  findNeutralValue(name) !== undefined || NAMES_PLACE.test(name) || name === DECIDES_MODES;
+
 const isSameValues = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
   one.length === other.length && one.every((value, at) => value === other[at]);
 
@@ -121,13 +123,11 @@ export interface GitPrograms {
  * worker without a sandbox can write any git configuration. Programs that were configured before a worker started
  * keep working, such as the filters of git-lfs.
  * @param file the location of the record; null for memory only
- * @param list runs `git config` with these arguments in a folder
- * @param env git's environment
+ * @param readSettings reads the settings that `isRemembered` selects
  */
 export function createGitPrograms(
   file: string | null,
-  list: (cwd: string, args: readonly string[]) => Promise<string>,
-  env: Readonly<NodeJS.ProcessEnv>,
+  readSettings: (cwd: string) => Promise<Settings>,
 ): GitPrograms {
   const kept = createKeptRecords(file, readRecord);
   /** The record of the nearest repository that has one: a worker can make its worktree name its own repository. */
@@ -138,7 +138,6 @@ export function createGitPrograms(
     }
     return undefined;
   };
-  const readSettings = createSettingsReader(list, env);
 
   const listChangedSettings = (settings: Settings, { trusted }: Remembered): string[] =>
     Object.keys(settings).filter(
@@ -269,78 +268,4 @@ function listCommonDirsAround(cwd: string): string[] {
     if (common !== null && existsSync(common)) found.push(realpathSync(common));
     if (folder === dirname(folder)) return found;
   }
-}
-
-/** Returns the git folder shared by all checkouts with the same settings; null for a checkout with its own settings. */
-function findSharedGitDir(cwd: string): string | null {
-  const named = readGitFolders(cwd);
-  if (named === null) return null;
-  const hasOwn = [named.common, named.own].some((each) => existsSync(join(each, 'config.worktree')));
-  return hasOwn ? null : named.common;
-}
-
-/** The files that git reads settings from, if they exist. */
-function listSettingsFiles(cwd: string, home: string | null, xdg: string | undefined): string[] {
-  const named = readGitFolders(cwd);
-  const settings = xdg || (home === null ? null : join(home, '.config'));
-  return [
-    ...(home === null ? [] : [join(home, '.gitconfig')]),
-    ...(settings === null ? [] : [join(settings, 'git', 'config')]),
-    ...(named === null
-      ? []
-      : [
-          join(named.common, 'config'),
-          ...[named.common, named.own].map((each) => join(each, 'config.worktree')),
-        ]),
-  ];
-}
-
-const signFiles = (files: readonly string[]): string => files.map(signFile).join(' ');
-
-interface Listed {
-  settings: Settings;
-  signature: string;
-  files: string[];
-}
-
-/** Returns a function that reads the relevant settings, again if one of their files has changed. */
-function createSettingsReader(
-  list: (cwd: string, args: readonly string[]) => Promise<string>,
-  env: Readonly<NodeJS.ProcessEnv>,
-): (cwd: string) => Promise<Settings> {
-  // git only looks at HOME; without it no user's settings are read.
-  const home = env.HOME || null;
-  const listed = new Map<string, Listed>();
-
-  return async function readSettings(cwd: string): Promise<Settings> {
-    const shared = findSharedGitDir(cwd);
-    const known = listed.get(cwd) ?? (shared === null ? undefined : listed.get(shared));
-    if (known !== undefined && known.signature === signFiles(known.files)) return known.settings;
-    const text = await list(cwd, ['config', '--list', '--includes', '--show-origin', '-z']);
-    const settings: Record<string, string[]> = {};
-    const files = new Set(listSettingsFiles(cwd, home, env.XDG_CONFIG_HOME));
-    let isLasting = true;
-    let isEverywhere = true;
-    const parts = text.split('\0');
-    for (let at = 0; at + 1 < parts.length; at += 2) {
-      // Settings of our own calls are not from files.
-      const [from = ''] = parts.slice(at);
-      if (!from.startsWith('file:')) continue;
-      const origin = from.slice('file:'.length);
-      const [name = '', ...value] = (parts[at + 1] ?? '').split('\n');
-      const path = isAbsolute(origin) ? origin : resolve(cwd, origin);
-      files.add(path);
-      if (/^include(?:if\..+)?\.path$/.test(name)) {
-        files.add(resolve(dirname(path), value.join('\n').replace(/^~(?=\/)/, home ?? '~')));
-        // Conditional includes depend on the checkout, and some on more than settings files.
-        if (name.startsWith('includeif.')) isEverywhere = false;
-        if (/^includeif\.(?:onbranch|hasconfig)/.test(name)) isLasting = false;
-      }
-      if (findNeutralValue(name) !== undefined || NAMES_PLACE.test(name) || name === DECIDES_MODES)
-        settings[name] = [...(settings[name] ?? []), value.join('\n')];
-    }
-    const found = { settings, files: [...files], signature: signFiles([...files]) };
-    if (isLasting) listed.set(isEverywhere && shared !== null ? shared : cwd, found);
-    return settings;
-  };
 }

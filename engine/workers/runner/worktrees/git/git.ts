@@ -1,3 +1,5 @@
+import type { PlainCheckout } from './plain-checkout.ts';
+
 export interface GitOptions {
   /** A non-zero exit is an answer, not an error. */
   allowFail?: boolean;
@@ -20,6 +22,12 @@ export interface GitResult {
   truncated: boolean;
 }
 
+/** The parts of a commit that lead to other objects. */
+export interface CommitLinks {
+  tree: string;
+  parents: readonly string[];
+}
+
 export interface Git {
   /** Runs git without a shell. Throws `git_failed` with git's first line, `tool_missing` without git. */
   run(cwd: string, args: readonly string[], options?: GitOptions): Promise<GitResult>;
@@ -39,6 +47,20 @@ export interface Git {
   ): Promise<string>;
   /** The host's environment as git sees it. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
+  /** Returns the configured names and addresses of commits at a folder, by setting; see `read-settings.ts`. */
+  readIdentity(cwd: string): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Reads the checkout at a folder from its files, without starting git; null if only git can tell. Throws where `run`
+   * with `discover` would.
+   */
+  readCheckout(cwd: string, options?: Pick<GitOptions, 'discover'>): PlainCheckout | null;
+  /**
+   * Reads a commit without starting a git for each; null if it is missing or no commit, or if git has to be asked in
+   * another way.
+   * @param commonDir the git folder that all worktrees of the repository share
+   * @param id a full object id
+   */
+  readCommit(commonDir: string, id: string): Promise<CommitLinks | null>;
 }
 
 /** Options for checking a project's folder: searches upwards, fails without an error and fetches nothing. */
@@ -64,7 +86,7 @@ export function withEnvironment(git: Git, env: Readonly<Record<string, string>>)
     env: { ...env, ...options?.env },
   });
   return {
-    env: git.env,
+    ...git,
     run: (cwd, args, options) => git.run(cwd, args, more(options)),
     text: (cwd, args, options) => git.text(cwd, args, more(options)),
     succeeds: (cwd, args, options) => git.succeeds(cwd, args, more(options)),
@@ -76,25 +98,12 @@ export function withEnvironment(git: Git, env: Readonly<Record<string, string>>)
 /** Splits the records of a NUL-separated answer. */
 export const splitRecords = (text: string): string[] => text.split('\0').filter((record) => record !== '');
 
-/** Reads `user.name` and `user.email` as configured for a folder, the user's own file included. */
-async function readConfiguredUser(git: Git, cwd: string): Promise<Map<string, string>> {
-  const { stdout } = await git.run(cwd, ['config', '--null', '--get-regexp', '^user\\.(name|email)$'], {
-    allowFail: true,
-  });
-  return new Map(
-    splitRecords(stdout).map((record) => {
-      const [key = '', value = ''] = record.split('\n');
-      return [key, value] as const;
-    }),
-  );
-}
-
 /**
  * Returns the variables that give a worker's own git the user's configured identity, for agents that hide the home
  * folder from their shells. Empty if none is configured, or if the environment already has it.
  */
 export async function findUserIdentity(git: Git, cwd: string): Promise<Record<string, string>> {
-  const configured = await readConfiguredUser(git, cwd);
+  const configured = await git.readIdentity(cwd);
   const found: Record<string, string> = {};
   for (const role of ['AUTHOR', 'COMMITTER'])
     for (const part of ['NAME', 'EMAIL']) {
@@ -110,7 +119,7 @@ export async function findUserIdentity(git: Git, cwd: string): Promise<Record<st
  * fresh machine, a service account).
  */
 export async function findFallbackIdentity(git: Git, cwd: string): Promise<Record<string, string>> {
-  const configured = await readConfiguredUser(git, cwd);
+  const configured = await git.readIdentity(cwd);
   const fallback: Record<string, string> = {};
   for (const role of ['AUTHOR', 'COMMITTER']) {
     if (!git.env[`GIT_${role}_NAME`] && !configured.get('user.name')) fallback[`GIT_${role}_NAME`] = 'svc';

@@ -69,6 +69,11 @@ export async function findRepository(git: Git, path: string): Promise<GitReposit
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SvcError('not_a_repository', `${path} is not a folder`, { data: { path } });
   }
+  const plain = git.readCheckout(path, { discover: true });
+  if (plain !== null) {
+    const { root, commonDir, ref, head } = plain;
+    return { root, commonDir, head: ref === null ? null : trimBranchPrefix(ref), headCommit: head };
+  }
   const look = { allowFail: true, discover: true } as const;
   const whole = await git.run(path, WHOLE, look);
   return (whole.code === 0 ? parseRepository(whole.stdout) : null) ?? findRepositoryByParts(git, path);

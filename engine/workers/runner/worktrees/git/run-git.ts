@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../../../core/base/errors.ts';
+import { findProgram } from '../../../../core/base/find-program.ts';
 import { runProgramSync } from '../../../../core/base/run-program.ts';
 import { ENGINE_MARK } from '../../processes/probe.ts';
 import { describeFailure } from './describe-failure.ts';
@@ -9,6 +10,8 @@ import type { Git, GitOptions, GitResult } from './git.ts';
 import type { GitOverrides } from './git-programs.ts';
 import { PATIENCE_MS, watchForPipes } from './watch-pipes.ts';
 
+/** The longest time of a timer. */
+const NEVER_MS = 2 ** 31 - 1;
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
 
 /** Variables that would point git at another repository, or let a user's setup change what our own calls do. */
@@ -117,14 +120,29 @@ function buildOverrideEnvironment(
   ]);
 }
 
+/** Returns a function that finds git on PATH, again only if it is gone: the kernel would search for it at each call. */
+function createGitLocator({ PATH }: NodeJS.ProcessEnv): () => string {
+  let found: string | undefined;
+  return () => {
+    if (found === undefined || !existsSync(found)) found = findProgram('git', { cwd: '/', path: PATH });
+    return found ?? 'git';
+  };
+}
+
+interface LaunchDeps {
+  base: NodeJS.ProcessEnv;
+  patienceMs: number;
+  locateGit(): string;
+}
+
 function launchGit(
-  { base, patienceMs }: { base: NodeJS.ProcessEnv; patienceMs: number },
+  { base, patienceMs, locateGit }: LaunchDeps,
   cwd: string,
   args: readonly string[],
   options: GitOptions,
   stdin: 'ignore' | 'pipe',
 ) {
-  const child = spawn('git', [...SETTINGS, ...args], {
+  const child = spawn(locateGit(), [...SETTINGS, ...args], {
     cwd,
     env: {
       ...base,
@@ -168,13 +186,19 @@ function explainFailure(error: unknown, cwd: string): SvcError {
   return new SvcError('git_failed', `git could not run in ${cwd}: ${message}`, { cause: error });
 }
 
+/** The part of `Git` that starts git. */
+export interface GitRunner extends Omit<Git, 'readIdentity' | 'readCheckout' | 'readCommit'> {
+  /** Starts a git that answers questions in a git folder, until its standard input ends. */
+  open(cwd: string, args: readonly string[]): Promise<ChildProcess>;
+}
+
 /** Runs the git command line, with its own environment. Called only by `createGit`, which knows the overrides. */
 export function createGitRunner(
   env: NodeJS.ProcessEnv,
   { patienceMs = PATIENCE_MS, findOverrides }: GitDeps,
-): Git {
+): GitRunner {
   const base = cleanEnvironment(env);
-  const how = { base, patienceMs };
+  const how: LaunchDeps = { base, patienceMs, locateGit: createGitLocator(base) };
 
   const runGit: Git['run'] = async (cwd, args, options = {}) => {
     const { input, allowFail = false, maxBytes = DEFAULT_MAX_BYTES } = options;
@@ -216,6 +240,15 @@ export function createGitRunner(
   return {
     run: runGit,
     env: base,
+    async open(cwd, args) {
+      const env = buildOverrideEnvironment(base, await findOverrides(cwd, {}));
+      // It must not fetch: the settings about the source may change during its life.
+      const own = { ...env, GIT_DIR: cwd, GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: '' };
+      const { child, ended } = launchGit({ ...how, patienceMs: NEVER_MS }, cwd, args, { env: own }, 'pipe');
+      ended.catch(() => undefined);
+      child.stderr?.resume();
+      return child;
+    },
     async text(cwd, args, options) {
       return (await runGit(cwd, args, options)).stdout.replace(/\n$/, '');
     },

@@ -9,6 +9,7 @@ import {
   withoutFlags,
 } from '../git/index-flags.ts';
 import { findNestedRepositories } from './nested.ts';
+import { listPlainEntries } from './unchanged.ts';
 
 /** The files of a worktree that are in no commit, as paths relative to it. */
 export interface UncommittedFiles {
@@ -84,21 +85,43 @@ export async function readContents(git: Git, path: string, gitDir: string): Prom
   // An ignored folder is listed by name only, regardless of its contents.
   const readStatus = (own: Readonly<Record<string, string>>) =>
     git.run(path, [...STATUS, '--ignored=matching'], { env: own });
-  const [seen, listed] = await Promise.all([
+  const [seen, { staged, links, flagged }] = await Promise.all([
     readStatus(env),
-    git.run(path, ['ls-files', '-v', '-z', '--stage'], { env }),
+    readStaged(git, { path, gitDir }, env),
   ]);
-  const staged = splitRecords(listed.stdout);
-  const flagged = selectFlagged(path, staged);
   const status =
     flagged.length === 0 ? seen : await withoutFlags(git, { path, gitDir }, flagged, env, readStatus);
   const lines = splitRecords(status.stdout);
   const files = parseUncommitted(lines);
   const ignored = filterPaths(lines, (mark) => mark === '!!');
-  const entries = staged.map((record) => record.slice(2));
-  const nested = findNestedRepositories(path, { ...files, ignored, staged: entries });
-  const ruleFiles = [...entries.map(nameOfRecord), ...files.untracked].filter((name) =>
-    /(?:^|\/)\.gitignore$/.test(name),
-  );
+  const nested = findNestedRepositories(path, { ...files, ignored, staged, links });
+  const ruleFiles = [...staged, ...files.untracked].filter((name) => /(?:^|\/)\.gitignore$/.test(name));
   return { ...files, nested, ignored, ruleFiles, flagged, isWhole: status.stderr === '' };
+}
+
+/** The entries of an index. */
+interface StagedFiles {
+  staged: string[];
+  /** Entries for repositories. */
+  links: string[];
+  flagged: FlaggedEntry[];
+}
+
+/** Reads the index of a worktree; starts git only for one with more than plain files. */
+async function readStaged(
+  git: Git,
+  { path, gitDir }: { path: string; gitDir: string },
+  env: Readonly<Record<string, string>>,
+): Promise<StagedFiles> {
+  // In the usual format ids have 20 bytes.
+  const plain = git.readCheckout(path)?.gitDir === gitDir ? listPlainEntries(gitDir, 20) : null;
+  if (plain !== null) return { staged: plain, links: [], flagged: [] };
+  const { stdout } = await git.run(path, ['ls-files', '-v', '-z', '--stage'], { env });
+  const records = splitRecords(stdout);
+  const entries = records.map((record) => record.slice(2));
+  return {
+    staged: entries.map(nameOfRecord),
+    links: entries.filter((entry) => entry.startsWith('160000 ')).map(nameOfRecord),
+    flagged: selectFlagged(path, records),
+  };
 }

@@ -1,5 +1,6 @@
 import { asSvcError } from '../../../../core/base/errors.ts';
 import { type Git, splitRecords } from '../git/git.ts';
+import { readCommonDir } from '../git/git-folders.ts';
 import { branchRef } from '../git/refs.ts';
 import { verifyToplevel } from './inspect.ts';
 
@@ -76,6 +77,25 @@ async function readTip(git: Git, cwd: string, branch: string): Promise<string | 
   return (await git.text(cwd, ['for-each-ref', '--format=%(objectname)', branchRef(branch)])) || null;
 }
 
+/** A longer line of commits is left to git, which counts them at once. */
+const MOST_READ = 50;
+
+/** Counts what is reachable from the tips and not from the base; reads commits in a line without starting a git. */
+async function countCommits(
+  git: Git,
+  cwd: string,
+  { tips, baseCommit }: { tips: readonly string[]; baseCommit: string },
+): Promise<number> {
+  const commonDir = tips.length === 1 ? readCommonDir(cwd) : null;
+  let id = tips[0];
+  for (let count = 0; commonDir !== null && id !== undefined && count <= MOST_READ; count += 1) {
+    if (id === baseCommit) return count;
+    const { parents } = (await git.readCommit(commonDir, id)) ?? { parents: [] };
+    id = parents.length === 1 ? parents[0] : undefined;
+  }
+  return Number(await git.text(cwd, ['rev-list', '--count', ...tips, `^${baseCommit}`]));
+}
+
 /**
  * Counts in the worktree, or in its repository if the worktree cannot be read; finding nothing there does not prove
  * that nothing was done, so the counts are null.
@@ -94,9 +114,11 @@ export async function countWork(
       const tips = [...(head === null ? [] : [head]), ...savedRefs];
       const isUntouched = tips.every((each) => each === baseCommit);
       if (isUntouched) return isVerified ? { ...NONE, head } : { ...UNREAD, head };
-      const commits = await git.text(cwd, ['rev-list', '--count', ...tips, `^${baseCommit}`]);
-      const files = await listChanges(git, cwd, baseCommit, head ?? savedRefs[0]!);
-      return { commits: Number(commits), head, ...sumChanges(files) };
+      const [commits, files] = await Promise.all([
+        countCommits(git, cwd, { tips, baseCommit }),
+        listChanges(git, cwd, baseCommit, head ?? savedRefs[0]!),
+      ]);
+      return { commits, head, ...sumChanges(files) };
     } catch (error) {
       problem = asSvcError(error).message;
     }

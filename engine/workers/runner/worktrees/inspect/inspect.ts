@@ -37,9 +37,13 @@ function parseGitDir(path: string, real: string, lines: readonly string[]): stri
   const end = lines.findIndex((_, at) => isSameFolder(first(at + 1)));
   if (end === -1) throw unsafeWorktreeError(path, `belongs to the checkout ${lines[0]}`);
   const gitDir = lines.slice(end + 1).join('\n');
+  checkTraps(path, gitDir);
+  return gitDir;
+}
+
+function checkTraps(path: string, gitDir: string): void {
   const trap = findTrap(gitDir);
   if (trap !== null) throw unsafeWorktreeError(path, `has a link or pipe in its git folder: ${trap}`);
-  return gitDir;
 }
 
 /** Verifies R2, that git in this folder operates on this folder. Returns its git folder. Throws `worktree_unsafe`. */
@@ -61,16 +65,20 @@ export async function gitDirOfWorktree(git: Git, path: string, commonDir: string
   return gitDir;
 }
 
-/** A checkout that git treats as itself (R2), and its state. */
-export interface WorktreeInspection {
+/** A checkout that git treats as itself (R2), and what HEAD names. */
+export interface LocatedWorktree {
   gitDir: string;
   /** The git folder that all worktrees of the repository share. */
   commonDir: string;
-  /** The commit that is checked out, and its tree; both null before the first commit. */
+  /** The commit that HEAD names; null before the first commit. */
   head: string | null;
-  tree: string | null;
   /** The full name of HEAD's ref; null if it is detached. */
   ref: string | null;
+}
+
+export interface WorktreeInspection extends LocatedWorktree {
+  /** The commit's tree; both are null also if git cannot read the commit. */
+  tree: string | null;
 }
 
 const WHOLE = [
@@ -95,12 +103,36 @@ function isNamedBack(gitDir: string, real: string): boolean {
   return named !== undefined && samePath(dirname(resolve(gitDir, named)), real);
 }
 
-/** Verifies a session's worktree as `verifyToplevel` does and reads where HEAD is. Throws `worktree_unsafe`. */
+/** Verifies a session's worktree as `verifyToplevel` does and reads what HEAD names. Throws `worktree_unsafe`. */
+export async function locateWorktree(git: Git, path: string): Promise<LocatedWorktree> {
+  const real = resolveOrRefuse(path);
+  return checkNamedBack(path, real, locateByFiles(git, path, real) ?? (await inspectAtOnce(git, path, real)));
+}
+
+/** Does the same, and ensures that git can read the commit. Throws `worktree_unsafe`. */
 export async function inspectWorktree(git: Git, path: string): Promise<WorktreeInspection> {
   const real = resolveOrRefuse(path);
-  const look = await inspectAtOnce(git, path, real);
+  const found = locateByFiles(git, path, real);
+  const commit = found === null ? null : await git.readCommit(found.commonDir, found.head);
+  const look =
+    found === null || commit === null
+      ? await inspectAtOnce(git, path, real)
+      : { ...found, tree: commit.tree };
+  return checkNamedBack(path, real, look);
+}
+
+function checkNamedBack<T extends LocatedWorktree>(path: string, real: string, look: T): T {
   if (isNamedBack(look.gitDir, real)) return look;
   throw unsafeWorktreeError(path, `uses a git folder that was not made for it: ${look.gitDir}`);
+}
+
+/** Reads a checkout in the usual format without git; null if git has to be asked. */
+function locateByFiles(git: Git, path: string, real: string): (LocatedWorktree & { head: string }) | null {
+  const found = git.readCheckout(real);
+  if (found === null) return null;
+  const { gitDir, commonDir, head, ref } = found;
+  checkTraps(path, gitDir);
+  return { gitDir, commonDir, head, ref };
 }
 
 /** Reads everything with one git call, if every part has an answer. */

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameOfRecord } from '../git/index-flags.ts';
 
 /** Dependency folders: repositories in them are copies, and too many to inspect. */
 export const NOT_WORK = new Set(['node_modules', '.venv', 'venv', 'vendor', 'target', '.cargo', '.svc']);
@@ -64,18 +63,20 @@ function listIgnoredFolders(ignored: readonly string[], others: readonly string[
 /**
  * Finds git repositories inside a worktree, as paths relative to it. Their commits are nowhere else, so a worktree
  * that holds one is never removed automatically. Initialised submodules count too.
- * @param files what `git status` and `git ls-files --stage` list
+ * @param files what `git status` lists; and the index, `links` being its entries for repositories
  */
 export function findNestedRepositories(
   path: string,
-  files: { untracked: readonly string[]; ignored: readonly string[]; staged: readonly string[] },
+  files: {
+    untracked: readonly string[];
+    ignored: readonly string[];
+    staged: readonly string[];
+    links: readonly string[];
+  },
 ): string[] {
   const open = files.untracked.filter(endsWithSlash).map(trimSlash);
-  const links = files.staged
-    .filter((record) => record.startsWith('160000 '))
-    .map(nameOfRecord)
-    .filter((link) => existsSync(join(path, link, '.git')));
-  const others = [...files.staged.map(nameOfRecord), ...files.untracked];
+  const links = files.links.filter((link) => existsSync(join(path, link, '.git')));
+  const others = [...files.staged, ...files.untracked];
   const hidden = findInsideIgnored(path, listIgnoredFolders(files.ignored, others));
   return [...new Set([...open, ...links, ...hidden])].sort();
 }

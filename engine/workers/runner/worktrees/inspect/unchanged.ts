@@ -20,8 +20,8 @@ interface Entry {
 interface Index {
   bytes: Buffer;
   entries: Entry[];
-  /** The tree object last written for the whole index. */
-  tree: string;
+  /** The tree object last written for the whole index; null if that has changed since. */
+  tree: string | null;
   /** Modification time of the index, ns. */
   mtimeNs: bigint;
   idLength: number;
@@ -34,19 +34,31 @@ interface Index {
  * @param gitDir the worktree's own git folder
  * @param tree tree of the commit that is checked out; empty if unknown
  * @param isExcluded names at the top that git ignores
+ * @param mostFiles with more files git has to be asked
  */
 export function isUnchanged(
   worktree: string,
   gitDir: string,
   tree: string,
   isExcluded: (name: string) => boolean,
+  mostFiles = MOST_FILES,
 ): boolean {
   if (tree === '') return false;
   try {
     const index = readIndex(join(gitDir, 'index'), tree.length / 2);
-    return index !== null && index.tree === tree && matchesIndex(worktree, index, isExcluded);
+    if (index === null || index.entries.length > mostFiles) return false;
+    return index.tree === tree && matchesIndex(worktree, index, isExcluded);
   } catch {
     return false; // gone or changed since, or not accessible
+  }
+}
+
+/** Lists the paths in an index; null for one with more than plain files. @param idLength of the object ids in it, bytes */
+export function listPlainEntries(gitDir: string, idLength: number): string[] | null {
+  try {
+    return readIndex(join(gitDir, 'index'), idLength)?.entries.map(({ path }) => path) ?? null;
+  } catch {
+    return null; // none, or damaged
   }
 }
 
@@ -79,7 +91,7 @@ function readIndex(file: string, idLength: number): Index | null {
     else if (!/^[A-Z]/.test(name) || name === 'FSMN') return null;
     at += 8 + size;
   }
-  return tree === null ? null : { bytes, entries, tree, mtimeNs, idLength };
+  return at !== bytes.length - idLength ? null : { bytes, entries, tree, mtimeNs, idLength };
 }
 
 /** Returns the tree written for the whole index; null if that has changed since. */

@@ -14,7 +14,7 @@ import {
   samePath,
 } from '../git/repository.ts';
 import { returnIgnoredFiles } from '../inspect/ignored.ts';
-import { inspectWorktree } from '../inspect/inspect.ts';
+import { locateWorktree } from '../inspect/inspect.ts';
 import type { SavedState } from './discard.ts';
 import { withExactFiles } from './exact-files.ts';
 
@@ -56,7 +56,7 @@ export async function restoreBranch(git: Git, root: string, branch: string, head
 
 /** Restores the files, and the index. */
 async function restoreFiles(git: Git, path: string, commonDir: string, files: string): Promise<void> {
-  const { gitDir } = await inspectWorktree(git, path);
+  const { gitDir } = await locateWorktree(git, path);
   const [now, tree, staged] =
     (await resolveIds(git, path, ['HEAD^{tree}', `${files}^{tree}`, `${files}^2^{tree}`])) ?? [];
   if (now === undefined || tree === undefined || staged === undefined)

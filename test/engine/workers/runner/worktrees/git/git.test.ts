@@ -1,46 +1,40 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { quoteForShell } from '../../../../../../engine/core/base/text.ts';
 import { createWorktrees, type Worktrees } from '../../../../../../engine/workers/runner/worktrees/index.ts';
 import {
   gitEnvironment,
   makeRepository,
   type TestRepository,
 } from '../../../../../support/workspaces/git.ts';
+import { type GitCallLog, logGitCalls } from '../../../../../support/workspaces/git-calls.ts';
 
 let repository: TestRepository;
 let worktrees: Worktrees;
-let log: string;
+let log: GitCallLog;
 
 beforeEach(() => {
   repository = makeRepository();
-  const bin = join(repository.folder, 'bin');
-  log = join(repository.folder, 'calls');
-  mkdirSync(bin);
-  const path = process.env.PATH ?? '';
-  const program = join(bin, 'git');
-  writeFileSync(
-    program,
-    `#!/bin/sh\necho x >> ${quoteForShell(log)}\nPATH=${quoteForShell(path)} exec git "$@"\n`,
-  );
-  chmodSync(program, 0o755);
+  log = logGitCalls(repository.folder);
   const person = {
     GIT_AUTHOR_NAME: 'P',
     GIT_AUTHOR_EMAIL: 'p@example.test',
     GIT_COMMITTER_NAME: 'P',
     GIT_COMMITTER_EMAIL: 'p@example.test',
   };
-  worktrees = createWorktrees({ env: gitEnvironment({ ...person, PATH: [bin, path].join(delimiter) }) });
+  worktrees = createWorktrees({ env: gitEnvironment({ ...person, ...log.env }) });
 });
-afterEach(() => repository.remove());
+afterEach(() => {
+  worktrees.close();
+  repository.remove();
+});
 
 /** Number of times that git was started. */
 async function calls(work: () => Promise<unknown>): Promise<number> {
-  writeFileSync(log, '');
+  log.clear();
   await work();
-  return readFileSync(log, 'utf8').split('\n').length - 1;
+  return log.count();
 }
 
 const pathOf = (session: string) => join(repository.folder, 'worktrees', session);
@@ -71,15 +65,17 @@ const promote = () =>
 
 // Each call takes longer than all of the engine's work around it.
 describe('the number of git processes', () => {
-  test('a run needs 4 git processes to start and 3 to 9 to end', async () => {
-    assert.equal(await calls(create), 4);
-    assert.equal(await calls(finish), 3, 'without changes');
+  test('a run needs 1 git process to start and at most 6 to end, besides one that reads commits for all runs', async () => {
+    // Read once for all runs, at their start.
+    await worktrees.findUserIdentity(repository.root);
+    assert.equal(await calls(create), 1);
+    assert.equal(await calls(finish), 1, 'without changes: the one that reads commits');
     writeFileSync(join(pathOf('s-1'), 'a.txt'), 'a\n');
-    assert.equal(await calls(finish), 9, 'work in progress is committed');
-    assert.equal(await calls(finish), 5, 'everything is committed');
+    assert.equal(await calls(finish), 6, 'work in progress is committed');
+    assert.equal(await calls(finish), 1, 'everything is committed');
   });
 
-  test('listing worktrees needs 6 git processes, 10 once the base has moved on, however many there are', async () => {
+  test('listing worktrees needs 5 git processes, 9 once the base has moved on, however many there are', async () => {
     for (const session of ['s-1', 's-2', 's-3', 's-4', 's-5', 's-6']) {
       await create(session);
       repository.commit({ [`${session}.txt`]: 'a\n' }, 'work', pathOf(session));
@@ -93,15 +89,15 @@ describe('the number of git processes', () => {
       repository.git('worktree', 'remove', pathOf(session));
       repository.git('branch', '-D', `svc/${session}`);
     }
-    assert.deepEqual([many, manyBehind], [6, 10]);
-    assert.equal(await calls(list), 10);
-    assert.equal(await calls(plan), 11, "a removal asks git for the worktree's state");
+    assert.deepEqual([many, manyBehind], [5, 9]);
+    assert.equal(await calls(list), 9);
+    assert.equal(await calls(plan), 9);
   });
 
-  test('a promotion needs 10 git processes, and 19 to remove the worktree', async () => {
+  test('a promotion needs 10 git processes, and 15 to remove the worktree', async () => {
     await create();
     repository.commit({ 'a.txt': 'a\n' }, 'work', pathOf('s-1'));
     assert.equal(await calls(promote), 10);
-    assert.equal(await calls(async () => worktrees.prune(await plan())), 19);
+    assert.equal(await calls(async () => worktrees.prune(await plan())), 15);
   });
 });

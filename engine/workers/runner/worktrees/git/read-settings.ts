@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { readGitFolders } from './git-folders.ts';
+import { signFile } from './kept-records.ts';
+
+/** Settings of git: all values by name, in the order in which git reads them. */
+export type Settings = Readonly<Record<string, readonly string[]>>;
+
+/** What git reads from its settings at a folder. */
+export interface SettingsOfFolder {
+  /** The selected settings, as far as files have them. */
+  settings: Settings;
+  /** The names and addresses of commits: the last value of each setting, from any place. */
+  identity: ReadonlyMap<string, string>;
+}
+
+const NAMES_PERSON = /^(?:user|author|committer)\.(?:name|email)$/;
+
+/** Returns the git folder shared by all checkouts with the same settings; null for a checkout with its own settings. */
+function findSharedGitDir(cwd: string): string | null {
+  const named = readGitFolders(cwd);
+  if (named === null) return null;
+  const hasOwn = [named.common, named.own].some((each) => existsSync(join(each, 'config.worktree')));
+  return hasOwn ? null : named.common;
+}
+
+/** The files that git reads settings from, if they exist. */
+function listSettingsFiles(
+  cwd: string,
+  home: string | null,
+  { XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM }: Readonly<NodeJS.ProcessEnv>,
+): string[] {
+  const named = readGitFolders(cwd);
+  const settings = XDG_CONFIG_HOME || (home === null ? null : join(home, '.config'));
+  return [
+    ...(GIT_CONFIG_GLOBAL ? [GIT_CONFIG_GLOBAL] : []),
+    GIT_CONFIG_SYSTEM || '/etc/gitconfig',
+    ...(home === null ? [] : [join(home, '.gitconfig')]),
+    ...(settings === null ? [] : [join(settings, 'git', 'config')]),
+    ...(named === null
+      ? []
+      : [
+          join(named.common, 'config'),
+          ...[named.common, named.own].map((each) => join(each, 'config.worktree')),
+        ]),
+  ];
+}
+
+const signFiles = (files: readonly string[]): string => files.map(signFile).join(' ');
+
+interface Listed extends SettingsOfFolder {
+  signature: string;
+  files: string[];
+}
+
+/**
+ * Returns a function that reads the settings at a folder, again if one of their files has changed.
+ * @param list runs `git config` with these arguments in a folder
+ * @param env git's environment
+ * @param isWanted selects settings by name
+ */
+export function createSettingsReader(
+  list: (cwd: string, args: readonly string[]) => Promise<string>,
+  env: Readonly<NodeJS.ProcessEnv>,
+  isWanted: (name: string) => boolean,
+): (cwd: string) => Promise<SettingsOfFolder> {
+  // git only looks at HOME; without it no user's settings are read.
+  const home = env.HOME || null;
+  const listed = new Map<string, Listed>();
+
+  return async function readSettings(cwd) {
+    const shared = findSharedGitDir(cwd);
+    const known = listed.get(cwd) ?? (shared === null ? undefined : listed.get(shared));
+    if (known !== undefined && known.signature === signFiles(known.files)) return known;
+    const text = await list(cwd, ['config', '--list', '--includes', '--show-origin', '-z']);
+    const settings: Record<string, string[]> = {};
+    const identity = new Map<string, string>();
+    const files = new Set(listSettingsFiles(cwd, home, env));
+    let isLasting = true;
+    let isEverywhere = true;
+    const parts = text.split('\0');
+    for (let at = 0; at + 1 < parts.length; at += 2) {
+      const [from = ''] = parts.slice(at);
+      const [name = '', ...value] = (parts[at + 1] ?? '').split('\n');
+      if (NAMES_PERSON.test(name)) identity.set(name, value.join('\n'));
+      // Settings of our own calls are not from files.
+      if (!from.startsWith('file:')) continue;
+      const origin = from.slice('file:'.length);
+      const path = isAbsolute(origin) ? origin : resolve(cwd, origin);
+      files.add(path);
+      if (/^include(?:if\..+)?\.path$/.test(name)) {
+        files.add(resolve(dirname(path), value.join('\n').replace(/^~(?=\/)/, home ?? '~')));
+        // Conditional includes depend on the checkout, and some on more than settings files.
+        if (name.startsWith('includeif.')) isEverywhere = false;
+        if (/^includeif\.(?:onbranch|hasconfig)/.test(name)) isLasting = false;
+      }
+      if (isWanted(name)) settings[name] = [...(settings[name] ?? []), value.join('\n')];
+    }
+    const found = { settings, identity, files: [...files], signature: signFiles([...files]) };
+    if (isLasting) listed.set(isEverywhere && shared !== null ? shared : cwd, found);
+    return found;
+  };
+}
