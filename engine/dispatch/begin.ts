@@ -47,6 +47,8 @@ export async function beginRun(beginning: Beginning): Promise<RunProcess> {
   checkBudget(deps, queued);
   deps.projects.checkConsent(queued);
   const gateway = await recordStart(beginning, queued);
+  // They depend on the task only, and git takes longer.
+  const notes = writeNotes(deps, deps.tasks.get(queued.taskId), run.sessionId);
   const placement = await placeSession(beginning, queued);
   const prepared = await prepareSession(beginning, placement);
   const session = deps.sessions.get(run.sessionId);
@@ -61,6 +63,7 @@ export async function beginRun(beginning: Beginning): Promise<RunProcess> {
     command,
     placement,
     prepared,
+    notes: await notes,
     interruption: queued.pause?.text ?? null,
   });
   return deps.runner.start({
@@ -223,6 +226,7 @@ async function composeTexts(
     command,
     placement,
     prepared,
+    notes,
     interruption,
   }: {
     session: Session;
@@ -230,11 +234,12 @@ async function composeTexts(
     command: AgentCommand;
     placement: SessionPlacement;
     prepared: PreparedRun;
+    /** The memories for the task; null for none. */
+    notes: string | null;
     /** Explains why the previous run was interrupted, a clause; null for a first run, or if that is unknown. */
     interruption: string | null;
   },
 ): Promise<{ texts: RunTexts; agentSession: string | null }> {
-  const notes = await writeNotes(deps, task, session.sessionId);
   const source = { session, task, placement, svc: prepared.svc, hasNotes: notes !== null, earlier: null };
   const prompt = wordPrompt(task, command, session.agent);
   const brief = composeText(deps, 'brief', source);

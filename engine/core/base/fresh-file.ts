@@ -1,4 +1,5 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { lstatSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SvcError } from './errors.ts';
 import { makeFoldersWithin } from './private-files.ts';
@@ -15,6 +16,8 @@ export async function writeFreshFile(top: string, file: string, text: string): P
       data: { path: inTheWay },
     });
   }
-  await rm(file, { recursive: true, force: true });
-  await writeFile(file, text, { mode: 0o600, flag: 'wx' });
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
+    await rm(file, { recursive: true, force: true });
+  // Handing such a small write to another thread takes longer.
+  writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
 }

@@ -33,7 +33,7 @@ export async function prepareRun(
   const outputFrom = hasRun ? findTailOffset(logFile(deps, sessionId), 0) : null;
   const folder = runFolder(deps, run);
   makePrivateFolder(deps.paths.agents, folder);
-  return { svc: await writeShim(deps.svc, folder), outputFrom };
+  return { svc: writeShim(deps.svc, folder), outputFrom };
 }
 
 /** Moves the agent's own folder from one session to another. It is moved as a whole: nothing in it is read or followed. */

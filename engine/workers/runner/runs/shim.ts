@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { quoteForShell } from '../../../core/base/text.ts';
@@ -10,11 +10,11 @@ export const shimFile = (runFolder: string): string => join(runFolder, 'bin', 's
  * Writes `svc` for the worker's shells, independent of the path: this very program, and so the engine's version. Null
  * if the host has none.
  */
-export async function writeShim(svc: readonly string[] | null, runFolder: string): Promise<string | null> {
+export function writeShim(svc: readonly string[] | null, runFolder: string): string | null {
   if (svc === null) return null;
   const file = shimFile(runFolder);
   makePrivateFolder(runFolder, dirname(file));
-  await writeFile(file, `#!/bin/sh\nexec ${svc.map(quoteForShell).join(' ')} "$@"\n`, {
+  writeFileSync(file, `#!/bin/sh\nexec ${svc.map(quoteForShell).join(' ')} "$@"\n`, {
     mode: 0o700,
     flag: 'wx',
   });
