@@ -66,7 +66,7 @@ export async function beginRun(beginning: Beginning): Promise<RunProcess> {
     notes: await notes,
     interruption: queued.pause?.text ?? null,
   });
-  return deps.runner.start({
+  const process = await deps.runner.start({
     run,
     profile: session.profile,
     placement,
@@ -85,6 +85,8 @@ export async function beginRun(beginning: Beginning): Promise<RunProcess> {
     },
     gateway,
   });
+  deps.atStart(placement);
+  return process;
 }
 
 /** Records how the run is started, with its key. */
@@ -141,7 +143,6 @@ async function placeSession(
     sessions.outputFrom(sessionId, outputFrom);
     if (continues !== null && own === null) sessions.handedOn(continues);
   });
-  deps.atPlace(placement);
   return placement;
 }
 

@@ -71,8 +71,8 @@ export interface DispatchDeps {
   permissions(): readonly string[];
   /** Reports whether a question of the session is open: then it is not idle. */
   isAsking(sessionId: string): boolean;
-  /** Called when a run has its folder, and is prepared there. */
-  atPlace(placement: SessionPlacement): void;
+  /** Called when the process of a run has started in its folder. */
+  atStart(placement: SessionPlacement): void;
   /** Called inside the transaction that records the end: releases what the session held, and notifies its Chair. */
   atEnd(
     session: Session,

@@ -77,7 +77,7 @@ export function prepareDispatch(
       findLock: others.entitlements.findLock,
       permissions: () => config().agents.permissions,
       isAsking: others.bus.isAsking,
-      atPlace: ({ cwd }) => guard.readAhead(cwd),
+      atStart: ({ cwd }) => guard.readAhead(cwd),
       atEnd: others.runEnded,
       cap: shared.workerCap,
       graceMs: shared.graceMs,
