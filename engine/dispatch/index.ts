@@ -7,6 +7,7 @@ import { createEndings } from './endings.ts';
 import { enqueueSession } from './enqueue.ts';
 import { createPersist } from './persist.ts';
 import { checkCommandOfRun, planRun } from './plan.ts';
+import { createAheadPreparation } from './prepare-ahead.ts';
 import { createQueue } from './queue.ts';
 import { type RecoverySteps, takeOver } from './recover.ts';
 import { createResume } from './resume-session.ts';
@@ -58,6 +59,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     noteFacts: queue.noteFacts,
     closing: closing.signal,
   });
+  const ahead = createAheadPreparation(deps);
   const stopSession = createStop(deps, { queue, looks, endStopped: supervision.endStopped });
   const settings = createReadSettings(deps);
   const { resume, resumePaused } = createResume(deps, startWaiting);
@@ -104,6 +106,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       await storage.write(() => deps.races.recover());
       takeUp();
       startWaiting();
+      ahead.lookSoon();
     },
 
     async takeUp() {
@@ -123,6 +126,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     async close() {
       closing.abort();
       queue.close();
+      ahead.close();
       await runner.close();
       await queue.whenSettled();
     },

@@ -4,6 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { isInsideFolder } from '../../../engine/core/base/paths.ts';
 import { httpClient, type McpClient, stdioClient } from '../../support/agents/mcp.ts';
 import { listFileCalls, withStrace } from '../../support/processes/file-calls.ts';
+import { until } from '../../support/wait.ts';
+import { hasAheadFiles } from '../../support/workspaces/ahead-files.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const CALLS = 100;
@@ -24,6 +26,8 @@ describe('files that an answer needs', withStrace, () => {
     ws = await makeWorkspace();
     const engine = await ws.connect();
     await engine.call('task.add', { title: 'one task' });
+    // While a task waits.
+    await until(() => hasAheadFiles(ws.root), 'the files of its worktree');
     stdio = await stdioClient(ws);
     http = await httpClient(ws);
   });

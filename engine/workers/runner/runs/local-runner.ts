@@ -111,6 +111,8 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
     readLog: async (order) => readSessionLog(deps, order),
     listLogTimes: async (sessionIds) => listSessionLogTimes(deps, sessionIds),
 
+    prepareAhead: (projects) => worktrees.prepareAhead(projects.map(deps.agents.resolveFolder)),
+
     async close() {
       waits.close();
       processes.close();

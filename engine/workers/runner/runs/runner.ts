@@ -285,6 +285,11 @@ export interface Runner {
   readLog(order: LogOrder): Promise<LogPart>;
   /** Returns when the logs of sessions were last written to, RFC 3339, by session; omits missing logs. */
   listLogTimes(sessionIds: readonly string[]): Promise<Record<string, string>>;
+  /**
+   * Prepares the next worktree of each of these projects while no one waits for it, and forgets those of all others.
+   * A start that finds none creates its own. Throws `unknown_project`.
+   */
+  prepareAhead(projects: readonly (string | null)[]): Promise<void>;
   /** Releases the workers, which continue by themselves. */
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { createKeyedQueue, type KeyedQueue } from '../../../core/base/serial-queue.ts';
+import { createAheadFiles } from './create/ahead.ts';
 import {
   type CreatedWorktree,
   type CreateRequest,
@@ -212,9 +213,17 @@ export interface Worktrees {
   readChangedLines: WithoutGit<typeof readChangedLines>;
   /** See `readChangedTexts`. */
   readChangedTexts: WithoutGit<typeof readChangedTexts>;
-  /** Ends git processes that wait for further questions. */
-  close(): void;
+  /**
+   * Writes the files of the next worktree of these projects ahead, one for each repository, and removes those of all
+   * others; see `AheadFiles`.
+   */
+  prepareAhead(projectPaths: readonly string[]): Promise<void>;
+  /** Ends git processes that wait for further questions, and removes files that were written ahead. */
+  close(): Promise<void>;
 }
+
+/** The folder for files of future worktrees, in that of the sessions. */
+const AHEAD = '.ahead';
 
 /** Owns the git worktrees of sessions, through the git command line; loses no work (R1 to R4). */
 export function createWorktrees({
@@ -231,6 +240,7 @@ export function createWorktrees({
     git.env,
   );
   const looks = { folders, rules };
+  const ahead = agentsDir === undefined ? null : createAheadFiles(git, join(agentsDir, AHEAD));
   // Branches are read in the repository, so new commits of their workers are copied there first.
   const takeOver = agentsDir === undefined ? null : createTakeOver(git, agentsDir);
   const followBranch = async (branch: string | null | undefined): Promise<void> => {
@@ -249,7 +259,7 @@ export function createWorktrees({
     },
     async create(request) {
       pins.checkPin(request.projectPath);
-      return createWorktree(git, queue, request);
+      return createWorktree(git, queue, request, ahead);
     },
     addDetachedCheckout: (checkout) => addDetachedCheckout(git, queue, checkout),
     removeDetachedCheckout: (checkout) => removeDetachedCheckout(git, queue, checkout),
@@ -308,7 +318,13 @@ export function createWorktrees({
       const { changed, untracked } = await listUncommitted(git, path, gitDir);
       return changed.length + untracked.length;
     },
-    close,
+    async prepareAhead(projectPaths) {
+      await ahead?.prepare(projectPaths);
+    },
+    async close() {
+      await ahead?.close();
+      close();
+    },
   };
 }
 

@@ -20,6 +20,7 @@ import {
 import { locateWorktree, verifyToplevel } from '../inspect/inspect.ts';
 import { isGitRunningFor } from '../inspect/working-folders.ts';
 import { addWorktree } from './add-worktree.ts';
+import type { AheadFiles } from './ahead.ts';
 
 export interface CreateRequest {
   /** Any folder in the repository. */
@@ -208,6 +209,7 @@ export async function createWorktree(
   git: Git,
   queue: KeyedQueue,
   request: CreateRequest,
+  ahead: Pick<AheadFiles, 'take'> | null,
 ): Promise<CreatedWorktree> {
   const { worktreePath: path, branch } = request;
   const { repository, project } = await findCheckouts(git, request);
@@ -231,6 +233,7 @@ export async function createWorktree(
     // git refuses a path or branch that is in use after all: only then all of them are inspected.
     if (isUnused(git, root, { path, branch })) {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      if (await ahead?.take(repository, { path, branch, commit: base.commit })) return base;
       if (await addNewBranch().then(isDone, isNotDone)) return base;
     }
     const entries = await clearHalfMadeWorktree(git, root, path);

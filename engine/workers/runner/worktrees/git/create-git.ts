@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { SvcError } from '../../../../core/base/errors.ts';
 import { createCommitReader } from './commit-reader.ts';
 import type { Git } from './git.ts';
+import { readCommonDirAround } from './git-folders.ts';
 import { createGitPrograms, type GitPrograms, isRemembered } from './git-programs.ts';
+import { signFile } from './kept-records.ts';
 import { createRepositoryPins, type RepositoryPins } from './pins.ts';
 import { readPlainCheckout } from './plain-checkout.ts';
 import { createSettingsReader } from './read-settings.ts';
@@ -70,6 +72,19 @@ export function createGit(
   const git: Git = {
     ...runner,
     readIdentity: async (cwd) => (await readSettings(cwd)).identity,
+    async signSettings(cwd) {
+      const { settings, signature } = await readSettings(cwd);
+      const common = readCommonDirAround(cwd);
+      // The name of that file may be anything that git expands.
+      if (common === null || settings['core.attributesfile'] !== undefined) return null;
+      const home = runner.env.XDG_CONFIG_HOME || join(runner.env.HOME || '/', '.config');
+      const attributes = [
+        join(common, 'info', 'attributes'),
+        join(home, 'git', 'attributes'),
+        '/etc/gitattributes',
+      ];
+      return [signature, ...attributes.map(signFile)].join(' ');
+    },
     readCheckout(cwd, { discover = false } = {}) {
       if (discover) checkNotMoved(cwd);
       return readPlainCheckout(cwd, { env: runner.env, discover });

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import type { PlainCheckout } from './plain-checkout.ts';
 
 export interface GitOptions {
@@ -45,10 +46,20 @@ export interface Git {
       to?: Pick<GitOptions, 'env' | 'timeoutMs'>;
     },
   ): Promise<string>;
+  /**
+   * Starts a git that waits for commands on its standard input, and ends when that ends, as it does with this process.
+   * @param gitDir the git folder that it works in
+   */
+  open(gitDir: string, args: readonly string[]): Promise<ChildProcess>;
   /** The host's environment as git sees it. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
   /** Returns the configured names and addresses of commits at a folder, by setting; see `read-settings.ts`. */
   readIdentity(cwd: string): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Identifies the settings and attributes with which git writes files of a repository; null if they cannot be told
+   * apart.
+   */
+  signSettings(cwd: string): Promise<string | null>;
   /**
    * Reads the checkout at a folder from its files, without starting git; null if only git can tell. Throws where `run`
    * with `discover` would.

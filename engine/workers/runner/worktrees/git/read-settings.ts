@@ -12,6 +12,8 @@ export interface SettingsOfFolder {
   settings: Settings;
   /** The names and addresses of commits: the last value of each setting, from any place. */
   identity: ReadonlyMap<string, string>;
+  /** Changes with the files of the settings. */
+  signature: string;
 }
 
 const NAMES_PERSON = /^(?:user|author|committer)\.(?:name|email)$/;
@@ -49,7 +51,6 @@ function listSettingsFiles(
 const signFiles = (files: readonly string[]): string => files.map(signFile).join(' ');
 
 interface Listed extends SettingsOfFolder {
-  signature: string;
   files: string[];
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../../../core/base/errors.ts';
@@ -187,10 +187,7 @@ function explainFailure(error: unknown, cwd: string): SvcError {
 }
 
 /** The part of `Git` that starts git. */
-export interface GitRunner extends Omit<Git, 'readIdentity' | 'readCheckout' | 'readCommit'> {
-  /** Starts a git that answers questions in a git folder, until its standard input ends. */
-  open(cwd: string, args: readonly string[]): Promise<ChildProcess>;
-}
+export type GitRunner = Omit<Git, 'readIdentity' | 'signSettings' | 'readCheckout' | 'readCommit'>;
 
 /** Runs the git command line, with its own environment. Called only by `createGit`, which knows the overrides. */
 export function createGitRunner(
@@ -240,11 +237,17 @@ export function createGitRunner(
   return {
     run: runGit,
     env: base,
-    async open(cwd, args) {
-      const env = buildOverrideEnvironment(base, await findOverrides(cwd, {}));
+    async open(gitDir, args) {
+      const env = buildOverrideEnvironment(base, await findOverrides(gitDir, {}));
       // It must not fetch: the settings about the source may change during its life.
-      const own = { ...env, GIT_DIR: cwd, GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: '' };
-      const { child, ended } = launchGit({ ...how, patienceMs: NEVER_MS }, cwd, args, { env: own }, 'pipe');
+      const own = { ...env, GIT_DIR: gitDir, GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: '' };
+      const { child, ended } = launchGit(
+        { ...how, patienceMs: NEVER_MS },
+        gitDir,
+        args,
+        { env: own },
+        'pipe',
+      );
       ended.catch(() => undefined);
       child.stderr?.resume();
       return child;

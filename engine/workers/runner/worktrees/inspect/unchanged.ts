@@ -53,6 +53,18 @@ export function isUnchanged(
   }
 }
 
+/** Counts the files of an index in git's usual format, and their bytes; null for one with more than plain files. */
+export function measureIndex(gitDir: string): { files: number; bytes: number } | null {
+  try {
+    const index = readIndex(join(gitDir, 'index'), 20);
+    if (index === null) return null;
+    const sizes = index.entries.map(({ at }) => index.bytes.readUInt32BE(at + 36));
+    return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+  } catch {
+    return null; // none, or damaged
+  }
+}
+
 /** Lists the paths in an index; null for one with more than plain files. @param idLength of the object ids in it, bytes */
 export function listPlainEntries(gitDir: string, idLength: number): string[] | null {
   try {
