@@ -56,7 +56,7 @@ export function createGit(
     findOverrides: async () => ({ settings: [], mayFetch: false }),
   });
   const readSettings = createSettingsReader(
-    (cwd, args) => lister.text(cwd, args, { discover: true }),
+    (cwd, args, named) => lister.text(cwd, args, { discover: true, env: named }),
     lister.env,
     isRemembered,
   );

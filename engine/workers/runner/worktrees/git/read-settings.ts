@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { readGitFolders } from './git-folders.ts';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { looksLikeBareRepository, readGitFolders } from './git-folders.ts';
 import { signFile } from './kept-records.ts';
 
 /** Settings of git: all values by name, in the order in which git reads them. */
@@ -25,6 +25,10 @@ function findSharedGitDir(cwd: string): string | null {
   const hasOwn = [named.common, named.own].some((each) => existsSync(join(each, 'config.worktree')));
   return hasOwn ? null : named.common;
 }
+
+/** Reports whether a folder is the git folder of a main checkout. No worktree has such a path. */
+const isUsualGitFolder = (folder: string): boolean =>
+  basename(folder) === '.git' && looksLikeBareRepository(folder);
 
 /** The files that git reads settings from, if they exist. */
 function listSettingsFiles(
@@ -56,24 +60,28 @@ interface Listed extends SettingsOfFolder {
 
 /**
  * Returns a function that reads the settings at a folder, again if one of their files has changed.
- * @param list runs `git config` with these arguments in a folder
+ * @param list runs `git config` with these arguments and variables in a folder
  * @param env git's environment
  * @param isWanted selects settings by name
  */
 export function createSettingsReader(
-  list: (cwd: string, args: readonly string[]) => Promise<string>,
+  list: (cwd: string, args: readonly string[], env: Readonly<Record<string, string>>) => Promise<string>,
   env: Readonly<NodeJS.ProcessEnv>,
   isWanted: (name: string) => boolean,
 ): (cwd: string) => Promise<SettingsOfFolder> {
   // git only looks at HOME; without it no user's settings are read.
   const home = env.HOME || null;
-  const listed = new Map<string, Listed>();
+  // Apart, because a git folder is also one that git is called in.
+  const byFolder = new Map<string, Listed>();
+  const byRepository = new Map<string, Listed>();
 
   return async function readSettings(cwd) {
     const shared = findSharedGitDir(cwd);
-    const known = listed.get(cwd) ?? (shared === null ? undefined : listed.get(shared));
+    const known = byFolder.get(cwd) ?? (shared === null ? undefined : byRepository.get(shared));
     if (known !== undefined && known.signature === signFiles(known.files)) return known;
-    const text = await list(cwd, ['config', '--list', '--includes', '--show-origin', '-z']);
+    // In its git folder git finds a repository only if it is named.
+    const named = isUsualGitFolder(cwd) ? { GIT_DIR: cwd } : {};
+    const text = await list(cwd, ['config', '--list', '--includes', '--show-origin', '-z'], named);
     const settings: Record<string, string[]> = {};
     const identity = new Map<string, string>();
     const files = new Set(listSettingsFiles(cwd, home, env));
@@ -98,7 +106,8 @@ export function createSettingsReader(
       if (isWanted(name)) settings[name] = [...(settings[name] ?? []), value.join('\n')];
     }
     const found = { settings, identity, files: [...files], signature: signFiles([...files]) };
-    if (isLasting) listed.set(isEverywhere && shared !== null ? shared : cwd, found);
+    if (isLasting && isEverywhere && shared !== null) byRepository.set(shared, found);
+    else if (isLasting) byFolder.set(cwd, found);
     return found;
   };
 }

@@ -48,6 +48,20 @@ const listReaders = (): number[] =>
     });
 
 describe('reading commits with one process', () => {
+  test('settings that a worker wrote are overridden after a question, in the repository and in its git folder', async () => {
+    const { programs } = access;
+    await programs.rememberPrograms(repository.root, { isQuiet: true });
+    await read(head());
+    repository.git('config', 'core.fileMode', 'false');
+    repository.git('config', 'core.fsmonitor', '/tmp/program');
+    await read(head());
+    for (const folder of [common(), repository.root]) {
+      const { settings } = await programs.findOverrides(folder);
+      const sorted = settings.map((each) => each.join('=')).sort();
+      assert.deepEqual(sorted, ['core.filemode=true', 'core.fsmonitor=false'], folder);
+    }
+  });
+
   test('many questions at the same time are answered by one process, each with its own commit', async () => {
     const ids = [head(), ...Array.from({ length: 20 }, (_, at) => repository.commit({ 'a.txt': `${at}\n` }))];
     const found = await Promise.all(ids.map(read));
