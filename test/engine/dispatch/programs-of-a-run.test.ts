@@ -63,8 +63,15 @@ describe('the programs that a run needs', () => {
   });
 
   it('a run that leaves changes needs five more, which commit them', async () => {
-    const commit = ['git status', 'git add', 'git write-tree', 'git commit-tree', 'git update-ref'];
-    assert.deepEqual(await listPrograms(() => run('#agent: dirty')), [...START, ...commit, 'git diff-tree']);
+    const commit = [
+      'git status',
+      'git add',
+      'git write-tree',
+      'git diff-tree',
+      'git commit-tree',
+      'git update-ref',
+    ];
+    assert.deepEqual(await listPrograms(() => run('#agent: dirty')), [...START, ...commit]);
   });
 
   it('a run of a task that waited needs no git to start', async () => {

@@ -13,6 +13,7 @@ import { readContents, type WorktreeContents } from '../inspect/contents.ts';
 import {
   type CountRequest,
   countWork,
+  listChanges,
   UNREAD,
   type WorkCounts,
   type WorktreeFacts,
@@ -181,6 +182,13 @@ export async function finishWorktree(
   let result = { ...nothing, savedRefs: taken?.savedRefs ?? [] };
   let unsafe: string | null = taken?.problem ?? null;
   let seen: WorktreeFacts = { isVerified: false };
+  let changes: WorktreeFacts['changes'];
+  /** Compares while git makes the commit, which the comparison does not need. */
+  function beginCount(tree: string): void {
+    if (request.baseCommit === '') return;
+    changes = listChanges(git, path, request.baseCommit, tree);
+    changes.catch(() => undefined);
+  }
   try {
     const expected = request.repository === undefined ? null : readCommonDir(request.repository);
     if (expected !== null) verifyOwnGitDir(path, expected);
@@ -213,7 +221,9 @@ export async function finishWorktree(
           nested,
           flagged,
           message,
-          ...(taken === null ? {} : { env: taken.env, takeCommit: taken.takeCommit, isAnew: !taken.isWhole }),
+          ...(taken === null
+            ? { onTree: beginCount }
+            : { env: taken.env, takeCommit: taken.takeCommit, isAnew: !taken.isWhole }),
         });
     if (saved.failed.length > 0) {
       unsafe ??= `${formatCount(saved.failed.length, 'path')} could not be read into git, first ${saved.failed[0]}`;
@@ -228,7 +238,7 @@ export async function finishWorktree(
       return [...held, ...(await saveMergeHead(git, path, gitDir, branch))];
     });
     result = { ...result, savedRefs: [...result.savedRefs, ...savedRefs] };
-    seen = { isVerified: true, ...(isOnBranch ? { tip: saved.head } : {}) };
+    seen = { isVerified: true, ...(isOnBranch ? { tip: saved.head, changes } : {}) };
   } catch (error) {
     unsafe = [unsafe, asSvcError(error).message].filter((each) => each !== null).join('; ');
   }

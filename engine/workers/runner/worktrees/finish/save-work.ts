@@ -100,6 +100,8 @@ export async function saveWork(
     /** The environment for reading and writing objects, if not the repository; `takeCommit` then copies the commit there. */
     env?: Readonly<Record<string, string>>;
     takeCommit?(commit: string): Promise<void>;
+    /** Receives the tree of the commit that is about to be made. */
+    onTree?(tree: string): void;
   },
 ): Promise<SavedWork> {
   const { path, gitDir, head, headTree, onBranch, nested, flagged, message } = request;
@@ -117,6 +119,7 @@ export async function saveWork(
     const isEmpty = headTree === null && (await git.text(path, ['ls-tree', tree], { env })) === '';
     if (tree === headTree || isEmpty) return { head, wip: false, failed };
 
+    request.onTree?.(tree);
     const parents = head === null ? [] : [head];
     const commit = await commitTree(withEnvironment(git, request.env ?? {}), path, {
       tree,

@@ -57,6 +57,8 @@ export interface WorktreeFacts {
   isVerified: boolean;
   /** The commit of the session's branch, if known. */
   tip?: string | null;
+  /** The files that differ between the base and that commit, if they are being compared. */
+  changes?: ReturnType<typeof listChanges> | undefined;
 }
 
 /** The counted work; null for values that could not be read. */
@@ -103,7 +105,7 @@ async function countCommits(
 export async function countWork(
   git: Git,
   { path, branch, repository, baseCommit }: CountRequest,
-  { isVerified, tip }: WorktreeFacts,
+  { isVerified, tip, changes }: WorktreeFacts,
   savedRefs: readonly string[],
 ): Promise<WorkCounts | (WorkCounts & { problem: string })> {
   let problem = 'what was committed could not be counted';
@@ -116,7 +118,7 @@ export async function countWork(
       if (isUntouched) return isVerified ? { ...NONE, head } : { ...UNREAD, head };
       const [commits, files] = await Promise.all([
         countCommits(git, cwd, { tips, baseCommit }),
-        listChanges(git, cwd, baseCommit, head ?? savedRefs[0]!),
+        changes ?? listChanges(git, cwd, baseCommit, head ?? savedRefs[0]!),
       ]);
       return { commits, head, ...sumChanges(files) };
     } catch (error) {

@@ -244,6 +244,16 @@ describe('files that were written ahead, and are not used', () => {
       await until(() => change === 'the base has moved' || listAhead().length === 0);
     });
 
+  test('a branch of that name with work is refused, and not moved', async () => {
+    await prepare();
+    const work = repository.commit({ 'a.txt': 'a\n' });
+    repository.git('branch', 'svc/s-1');
+    repository.git('reset', '--quiet', '--hard', 'HEAD~1');
+    await assert.rejects(create('s-1'), (error: { code: string }) => error.code === 'exists');
+    assert.equal(repository.git('rev-parse', 'svc/s-1'), work);
+    assert.equal(listAhead().length, 1, 'the files still wait');
+  });
+
   for (const [kind, arrange] of Object.entries({
     'more than 5000 files': () => {
       const id = repository.git('rev-parse', 'HEAD:README.md');

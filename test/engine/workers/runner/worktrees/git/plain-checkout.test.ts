@@ -64,6 +64,11 @@ const USUAL: Record<string, () => string> = {
     repository.git('pack-refs', '--all', '--prune');
     return repository.root;
   },
+  'a linked worktree whose branch is packed': () => {
+    repository.git('worktree', 'add', '--quiet', '-b', 'other', join(repository.folder, 'other'));
+    repository.git('pack-refs', '--all', '--prune');
+    return join(repository.folder, 'other');
+  },
   'a packed branch that has moved': () => {
     repository.git('pack-refs', '--all');
     repository.commit({ 'a.txt': 'a\n' });
