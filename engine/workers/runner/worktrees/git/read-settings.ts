@@ -81,6 +81,8 @@ export function createSettingsReader(
     if (known !== undefined && known.signature === signFiles(known.files)) return known;
     // In its git folder git finds a repository only if it is named.
     const named = isUsualGitFolder(cwd) ? { GIT_DIR: cwd } : {};
+    const signUsual = (): string => signFiles(listSettingsFiles(cwd, home, env));
+    const before = signUsual();
     const text = await list(cwd, ['config', '--list', '--includes', '--show-origin', '-z'], named);
     const settings: Record<string, string[]> = {};
     const identity = new Map<string, string>();
@@ -106,6 +108,9 @@ export function createSettingsReader(
       if (isWanted(name)) settings[name] = [...(settings[name] ?? []), value.join('\n')];
     }
     const found = { settings, identity, files: [...files], signature: signFiles([...files]) };
+    byFolder.delete(cwd);
+    // A worker may have written one of them in between.
+    if (before !== signUsual()) return found;
     if (isLasting && isEverywhere && shared !== null) byRepository.set(shared, found);
     else if (isLasting) byFolder.set(cwd, found);
     return found;
