@@ -15,6 +15,7 @@ import { guardHook } from './guard-hook.ts';
 import { hooks } from './hooks.ts';
 import { languagesBench } from './languages.ts';
 import { memoryRecall } from './memory.ts';
+import { runGuard } from './ratchet/run-guard.ts';
 import { receiverBench } from './receiver.ts';
 import { retentionBench } from './retention.ts';
 import { scale } from './scale.ts';
@@ -29,6 +30,8 @@ import { worktreeStatus } from './worktrees.ts';
 
 // npm run bench [-- --json | --check | --record] [-- name …]: the speed limits, each compared with a reference in the
 // same run. --check compares them with the values in bars.json, and fails if one is worse; --record writes new ones.
+// --guard [--record] [part of an operation's name …] compares processor time and counted work with guard.json instead:
+// a minute, whose result does not depend on the load of the machine.
 // With SVC_BENCH_BESIDE=<folder of another built checkout> each bench of that checkout alternates with ours, to measure
 // the cost of a change.
 
@@ -62,10 +65,13 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
 
 const options = process.argv.slice(2).filter((word) => word.startsWith('--'));
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const unknown = [
-  ...options.filter((word) => !['--json', '--check', '--record'].includes(word)),
-  ...wanted.filter((name) => !Object.hasOwn(BENCHES, name)),
-];
+const isGuard = options.includes('--guard');
+const unknown = isGuard
+  ? options.filter((word) => !['--guard', '--record'].includes(word))
+  : [
+      ...options.filter((word) => !['--json', '--check', '--record'].includes(word)),
+      ...wanted.filter((name) => !Object.hasOwn(BENCHES, name)),
+    ];
 if (unknown.length > 0) throw new Error(`there is no bench or option ${unknown.join(', ')}`);
 const [isJson, isCheck, isRecord] = ['--json', '--check', '--record'].map((word) => options.includes(word));
 const figures: (Figure & { beside?: number })[] = [];
@@ -111,18 +117,23 @@ function check(name: string, measured: readonly Figure[]): void {
   }
 }
 
-for (const [name, bench] of Object.entries(BENCHES)) {
-  if (wanted.length > 0 ? !wanted.includes(name) : ONLY_ASKED.has(name)) continue;
-  const others = beside === undefined ? [] : measureBeside(beside, name);
-  const measured = await measure(name, bench);
-  if (measured === null) continue;
-  if (isCheck) check(name, measured);
-  for (const each of measured) {
-    const other = others.find((one) => one.name === each.name);
-    figures.push(other === undefined ? each : { ...each, beside: other.value });
-    if (!isJson && !isCheck) print(each, other);
+async function runBenches(): Promise<void> {
+  for (const [name, bench] of Object.entries(BENCHES)) {
+    if (wanted.length > 0 ? !wanted.includes(name) : ONLY_ASKED.has(name)) continue;
+    const others = beside === undefined ? [] : measureBeside(beside, name);
+    const measured = await measure(name, bench);
+    if (measured === null) continue;
+    if (isCheck) check(name, measured);
+    for (const each of measured) {
+      const other = others.find((one) => one.name === each.name);
+      figures.push(other === undefined ? each : { ...each, beside: other.value });
+      if (!isJson && !isCheck) print(each, other);
+    }
+    const bars = readBars();
+    if (place !== null) writeBars({ ...bars, [name]: recordMarks(measured, bars[name], place) });
   }
-  const bars = readBars();
-  if (place !== null) writeBars({ ...bars, [name]: recordMarks(measured, bars[name], place) });
+  if (isJson) console.log(JSON.stringify(figures, null, 2));
 }
-if (isJson) console.log(JSON.stringify(figures, null, 2));
+
+if (isGuard) process.exitCode = (await runGuard({ isRecord: isRecord === true, words: wanted })) ? 0 : 1;
+else await runBenches();

@@ -13,7 +13,7 @@ const AGENTS = ['claude', 'codex', 'gemini'];
 const DAY_MS = 86_400_000;
 
 /** Reads every row behind the figures without computing anything. */
-const SCAN = `SELECT (SELECT sum(coalesce(ended_at, 0)) FROM task) + (SELECT sum(coalesce(tokens_in, 0) + ended_at) FROM session)
+export const SCAN = `SELECT (SELECT sum(coalesce(ended_at, 0)) FROM task) + (SELECT sum(coalesce(tokens_in, 0) + ended_at) FROM session)
   + (SELECT sum(created_at) FROM decision) AS n`;
 
 /** Compares the CPU time of `svc stats` for a year of 250,000 tasks with a scan of the same tables. */
@@ -59,7 +59,7 @@ async function measureCpu(work: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
-function fillYear(db: Db, now: number): void {
+export function fillYear(db: Db, now: number, tasks = TASKS): void {
   const task =
     db.prepare(`INSERT INTO task (title, body, agent, status, failure_code, source, created_at, ended_at)
     VALUES ('a task', 'what it is about', ?, ?, ?, 'cli', ?, ?)`);
@@ -72,8 +72,8 @@ function fillYear(db: Db, now: number): void {
     VALUES (?, ?, ?, 'a run', ?, 'ended', 600, 0, ?, ?, ?, 1, ?, 1000, 50)`);
   db.transaction(() => {
     const worker = db.prepare("INSERT INTO worker (name) VALUES ('w')").run().lastInsertRowid;
-    for (let at = 0; at < TASKS; at += 1) {
-      const created = now - 365 * DAY_MS + Math.floor((365 * DAY_MS * at) / TASKS);
+    for (let at = 0; at < tasks; at += 1) {
+      const created = now - 365 * DAY_MS + Math.floor((365 * DAY_MS * at) / tasks);
       const agent = AGENTS[at % AGENTS.length];
       const hasFailed = at % 9 === 0;
       const end = created + 300_000 + (at % 1000) * 1000;

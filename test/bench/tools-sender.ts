@@ -8,9 +8,14 @@ export interface Sender {
   close(): void;
 }
 
-export async function openSender(url: URL, token: string | null): Promise<Sender> {
+export async function openSender(
+  url: URL,
+  token: string | null,
+  more: Record<string, string> = {},
+): Promise<Sender> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers: Record<string, string> = {
+    ...more,
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
