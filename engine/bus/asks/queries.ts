@@ -1,3 +1,4 @@
+import type { Statement } from 'better-sqlite3';
 import type { Db } from '../../storage/index.ts';
 import { type Ask, type AskRow, type AskStatus, toAsk } from './rows.ts';
 
@@ -25,39 +26,54 @@ export interface AskQueries {
   nextExpiry(): number | null;
 }
 
+/** Conditions by the filter that needs them: each can use an index, unlike one condition that allows for null. */
+const CONDITIONS = {
+  status: 'status = @status',
+  from: 'from_session = @from',
+  among: '(from_session = @among OR to_session = @among)',
+  ids: 'id IN (SELECT value FROM json_each(@ids))',
+} as const;
+
+type Wanted = Partial<Record<keyof typeof CONDITIONS, string>>;
+
+/** Returns the filters that are given, as a condition and its parameters. */
+function buildCondition({ status, from, among, ids }: AskFilter): { where: string; given: Wanted } {
+  const all = { status, from, among, ids: ids === undefined ? undefined : JSON.stringify(ids) };
+  const used = Object.entries(all).filter((each): each is [keyof Wanted, string] => each[1] !== undefined);
+  return {
+    where: used.map(([name]) => `AND ${CONDITIONS[name]}`).join(' '),
+    given: Object.fromEntries(used),
+  };
+}
+
 export function createAskQueries(db: Db): AskQueries {
-  const parties = `(@from IS NULL OR from_session = @from)
-    AND (@among IS NULL OR @among IN (from_session, to_session))`;
-  const among = `${parties}
-    AND (@ids IS NULL OR id IN (SELECT value FROM json_each(@ids)))`;
-  const newest = db.prepare<unknown[], AskRow>(
-    `SELECT * FROM ask WHERE status = coalesce(@status, status) AND id < @cursor AND ${among} ORDER BY id DESC LIMIT +@limit`,
-  );
-  const open = db.prepare<unknown[], AskRow>(
-    `SELECT * FROM ask WHERE status = 'open' AND +id > @cursor AND ${among} ORDER BY +id LIMIT +@limit`,
-  );
+  const prepared = new Map<string, Statement<unknown[], unknown>>();
+  /** A statement for each combination of filters, since the plan of one for all would read every ask. */
+  function prepare<Row>(sql: string): Statement<unknown[], Row> {
+    const statement = prepared.get(sql) ?? db.prepare(sql);
+    prepared.set(sql, statement);
+    return statement as Statement<unknown[], Row>;
+  }
   const asking = db.prepare<unknown[], unknown>(
     `SELECT 1 FROM ask WHERE from_session = ? AND +status = 'open' LIMIT 1`,
   );
   const openCount = db.prepare<unknown[], { open: number; next: number | null }>(
     `SELECT count(*) AS open, min(expires_at) AS next FROM ask WHERE status = 'open'`,
   );
-  const countOf = db.prepare<unknown[], { n: number }>(
-    `SELECT count(*) AS n FROM ask WHERE status = coalesce(@status, status) AND ${parties}`,
+  const stateCount = db.prepare<unknown[], { n: number }>(
+    "SELECT coalesce(sum(n), 0) AS n FROM state_count WHERE of = 'ask' AND state = coalesce(?, state)",
   );
 
   return {
-    list({ status, from, among: party, ids, cursor, limit = ids?.length ?? 50 }) {
-      const wanted = {
-        from: from ?? null,
-        among: party ?? null,
-        ids: ids === undefined ? null : JSON.stringify(ids),
-        limit,
-      };
-      const rows =
-        status === 'open'
-          ? open.all({ ...wanted, cursor: cursor ?? 0 })
-          : newest.all({ ...wanted, cursor: cursor ?? Number.MAX_SAFE_INTEGER, status: status ?? null });
+    list(filter) {
+      const { status, ids, cursor, limit = ids?.length ?? 50 } = filter;
+      const isOpen = status === 'open';
+      const { where, given } = buildCondition(isOpen ? { ...filter, status: undefined } : filter);
+      const rows = prepare<AskRow>(
+        isOpen
+          ? `SELECT * FROM ask WHERE status = 'open' AND +id > @cursor ${where} ORDER BY +id LIMIT +@limit`
+          : `SELECT * FROM ask WHERE id < @cursor ${where} ORDER BY id DESC LIMIT +@limit`,
+      ).all({ ...given, limit, cursor: cursor ?? (isOpen ? 0 : Number.MAX_SAFE_INTEGER) });
       return rows.map(toAsk);
     },
     isAsking: (sessionId) => asking.get(sessionId) !== undefined,
@@ -66,7 +82,10 @@ export function createAskQueries(db: Db): AskQueries {
       return { open: number, nextExpiresAt: next === null ? null : new Date(next).toISOString() };
     },
     nextExpiry: () => openCount.get()?.next ?? null,
-    count: ({ status, from, among: party }) =>
-      countOf.get({ status: status ?? null, from: from ?? null, among: party ?? null })?.n ?? 0,
+    count({ status, from, among }) {
+      if (from === undefined && among === undefined) return stateCount.get(status ?? null)?.n ?? 0;
+      const { where, given } = buildCondition({ status, from, among });
+      return prepare<{ n: number }>(`SELECT count(*) AS n FROM ask WHERE true ${where}`).get(given)?.n ?? 0;
+    },
   };
 }

@@ -6,6 +6,7 @@ import { type Memory, type MemoryRow, toMemory } from './rows.ts';
 
 /** The rows after a given row of a list, newest first. */
 const AFTER = '(changed_at, number) < (?, ?)';
+const NOT_AFTER = '(changed_at, number) >= (?, ?)';
 const NEWER_THAN_ALL = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
 
 /** Finds the active rows of a type and title, except one, oldest first. */
@@ -13,7 +14,8 @@ export type FindSameTitle = (type: string, titleKey: string, except: string) => 
 
 export function prepareSameTitle(db: Db): FindSameTitle {
   const sameTitle = db.prepare<unknown[], MemoryRow>(
-    "SELECT * FROM memory WHERE state = 'active' AND type = ? AND title_key = ? AND id <> ? ORDER BY changed_at",
+    // With a bare ORDER BY, SQLite would read all memories of the type in that order.
+    "SELECT * FROM memory WHERE state = 'active' AND type = ? AND title_key = ? AND id <> ? ORDER BY +changed_at",
   );
   return (type, titleKey, except) => sameTitle.all(type, titleKey, except);
 }
@@ -40,10 +42,13 @@ export function createMemoryLists(
     `SELECT * FROM memory WHERE state = 'active' AND unreviewed IS NOT NULL AND number > ? ORDER BY number LIMIT +?`,
   );
   const countActive = db.prepare<unknown[], { n: number }>(
-    "SELECT count(*) AS n FROM memory WHERE state = 'active'",
+    "SELECT coalesce(sum(n), 0) AS n FROM state_count WHERE of = 'memory' AND state = coalesce(?, state)",
   );
-  const countFollowing = db.prepare<unknown[], { n: number }>(
-    `SELECT count(*) AS n FROM memory WHERE state = 'active' AND ${AFTER} AND type = coalesce(?, type)`,
+  const countTo = db.prepare<unknown[], { n: number }>(
+    `SELECT count(*) AS n FROM memory WHERE state = 'active' AND ${NOT_AFTER}`,
+  );
+  const countToOf = db.prepare<unknown[], { n: number }>(
+    `SELECT count(*) AS n FROM memory WHERE state = 'active' AND ${NOT_AFTER} AND type = ?`,
   );
   const countUnreviewed = db.prepare<unknown[], { n: number }>(
     "SELECT count(*) AS n FROM memory WHERE state = 'active' AND unreviewed IS NOT NULL",
@@ -67,12 +72,16 @@ export function createMemoryLists(
       );
     },
 
-    countActive: (): number => countActive.get()?.n ?? 0,
+    countActive: (): number => countActive.get(null)?.n ?? 0,
 
-    /** Returns the number of rows in a list, of one type or all, after the given one. */
+    /**
+     * Returns the number of rows in a list, of one type or all, after the given active one. It reads the rows up to that
+     * one, which were shown before, and not the many after it.
+     */
     countAfter(id: string, type?: string): number {
-      const { changed_at, number } = resolve(id);
-      return countFollowing.get(changed_at, number, type ?? null)?.n ?? 0;
+      const { changed_at: at, number } = resolve(id);
+      const shown = type === undefined ? countTo.get(at, number) : countToOf.get(at, number, type);
+      return (countActive.get(type ?? null)?.n ?? 0) - (shown?.n ?? 0);
     },
 
     /** Memories that wait for a person, oldest first: at most `limit` after the one named by `cursor`. Throws `usage`. */

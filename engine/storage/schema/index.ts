@@ -2,6 +2,7 @@ import { busSchema } from './bus.ts';
 import { deliveriesSchema } from './deliveries.ts';
 import { gatewayKeysSchema } from './gateway-keys.ts';
 import { linkSchema } from './link.ts';
+import { listCountsSchema } from './list-counts.ts';
 import { memorySchema } from './memory.ts';
 import { reviewsSchema } from './reviews.ts';
 import { sessionsSchema } from './sessions.ts';
@@ -23,4 +24,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
     linkSchema,
     stateCountsSchema,
   ].join(''),
+  listCountsSchema,
 ];

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { applySchema } from '../../../engine/storage/apply-schema.ts';
 import { openStorage } from '../../../engine/storage/index.ts';
+import { WORKSPACE_SCHEMA } from '../../../engine/storage/schema/index.ts';
 import { temporaryFolder } from '../../support/workspaces/git.ts';
 
 const ONE = 'CREATE TABLE one (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;';
@@ -56,7 +57,7 @@ describe('the schema of a database', () => {
     const path = join(folder, 'svc.db');
     for (const _ of ['first', 'again']) {
       const storage = openStorage({ path });
-      assert.equal(storage.db.pragma('user_version', { simple: true }), 100);
+      assert.equal(storage.db.pragma('user_version', { simple: true }), 100 + WORKSPACE_SCHEMA.length - 1);
       assert.deepEqual(storage.db.pragma('foreign_key_check'), []);
       assert.equal(storage.db.pragma('integrity_check', { simple: true }), 'ok');
       storage.close();
