@@ -10,6 +10,7 @@ import { approveToSpawn } from './dispatch.ts';
 import { CannotRun, type Figure } from './figure.ts';
 import { gatewayBench } from './gateway.ts';
 import { codeGraph } from './graph.ts';
+import { growth } from './growth.ts';
 import { guardBench } from './guard.ts';
 import { guardHook } from './guard-hook.ts';
 import { hooks } from './hooks.ts';
@@ -54,6 +55,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   strict: strictRuns,
   agents,
   scale,
+  growth,
   retention: retentionBench,
   memory: memoryRecall,
   worktrees: worktreeStatus,
