@@ -69,8 +69,25 @@ export interface CountedSession {
   cost_usd: number | null;
 }
 
+/** The sums of a group, which can be added to those of others. */
+interface FigureSums {
+  counts: Pick<
+    StatsFigures,
+    'tasks' | 'promoted' | 'reworked' | 'retries' | 'followUps' | 'resumed' | 'conflicts' | 'runs'
+  > &
+    Pick<StatsFigures, 'untoldTokens' | 'untoldCost'>;
+  outcomes: StatsFigures['outcomes'];
+  tokens: StatsFigures['tokens'];
+  costUsd: number | null;
+  /** Durations, ms. */
+  times: Record<'toApproval' | 'toEnd' | 'toPromotion', number[]>;
+}
+
 /** Sums of a group while its rows are read. */
 export interface FigureCounter {
+  readonly sums: Readonly<FigureSums>;
+  /** Adds the sums of another counter. */
+  addSums(other: FigureCounter): void;
   addTask(task: CountedTask, marks: { isPromoted: boolean; isReworked: boolean }): void;
   addSession(session: CountedSession, hasConflict: boolean): void;
   /** Adds a duration, ms. A clock that was set back makes it 0. */
@@ -104,11 +121,8 @@ function measureSpan(times: readonly number[]): DurationFigures {
   };
 }
 
-export function createFigureCounter(key: string | null): FigureCounter {
-  const times = { toApproval: [] as number[], toEnd: [] as number[], toPromotion: [] as number[] };
-  const outcomes = { done: 0, failed: 0, denied: 0, cancelled: 0, unfinished: 0 };
-  const tokens = { input: 0, cached: 0, output: 0 };
-  const counts = {
+const createSums = (): FigureSums => ({
+  counts: {
     tasks: 0,
     promoted: 0,
     reworked: 0,
@@ -119,9 +133,33 @@ export function createFigureCounter(key: string | null): FigureCounter {
     runs: 0,
     untoldTokens: 0,
     untoldCost: 0,
-  };
-  let costUsd: number | null = null;
+  },
+  outcomes: { done: 0, failed: 0, denied: 0, cancelled: 0, unfinished: 0 },
+  tokens: { input: 0, cached: 0, output: 0 },
+  costUsd: null,
+  times: { toApproval: [], toEnd: [], toPromotion: [] },
+});
+
+function addMembers<Name extends string>(
+  sums: Record<Name, number>,
+  others: Readonly<Record<Name, number>>,
+): void {
+  for (const name of Object.keys(sums) as Name[]) sums[name] += others[name];
+}
+
+export function createFigureCounter(key: string | null): FigureCounter {
+  const sums = createSums();
+  const { counts, outcomes, tokens, times } = sums;
   return {
+    sums,
+    addSums({ sums: other }) {
+      addMembers(counts, other.counts);
+      addMembers(outcomes, other.outcomes);
+      addMembers(tokens, other.tokens);
+      if (other.costUsd !== null) sums.costUsd = (sums.costUsd ?? 0) + other.costUsd;
+      for (const name of ['toApproval', 'toEnd', 'toPromotion'] as const)
+        for (const ms of other.times[name]) times[name].push(ms);
+    },
     addTask(task, { isPromoted, isReworked }) {
       counts.tasks += 1;
       counts.retries += task.attempt - 1;
@@ -142,7 +180,7 @@ export function createFigureCounter(key: string | null): FigureCounter {
       tokens.cached += session.tokens_cached ?? 0;
       tokens.output += session.tokens_out ?? 0;
       if (session.cost_usd === null) counts.untoldCost += 1;
-      else costUsd = (costUsd ?? 0) + session.cost_usd;
+      else sums.costUsd = (sums.costUsd ?? 0) + session.cost_usd;
     },
     addTime: (name, ms) => void times[name].push(Math.max(0, ms)),
     figures: () => ({
@@ -150,7 +188,7 @@ export function createFigureCounter(key: string | null): FigureCounter {
       ...counts,
       outcomes,
       tokens,
-      costUsd,
+      costUsd: sums.costUsd,
       toApproval: measureSpan(times.toApproval),
       toEnd: measureSpan(times.toEnd),
       toPromotion: measureSpan(times.toPromotion),

@@ -2,7 +2,7 @@ import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { createConflicts } from './conflicts.ts';
 import { estimateQueueEnd, type LiveRun } from './estimate-queue.ts';
-import { type RunHistory, readHistory, type StatsKind } from './read-history.ts';
+import { createHistoryReader, type RunHistory, type StatsKind } from './read-history.ts';
 
 /** Statistics of the workspace, from all of its stored rows. */
 export interface StatsReport extends Omit<RunHistory, 'runMs'> {
@@ -34,7 +34,7 @@ interface LiveRow {
   run_started_at: number | null;
 }
 
-/** Owns the statistics. They are computed from rows, and nothing is stored for them. */
+/** Owns the statistics. They are computed from rows, and nothing is stored for them on disk. */
 export function createStats({
   storage,
   events,
@@ -51,12 +51,22 @@ export function createStats({
   const live = storage.db.prepare<unknown[], LiveRow>(
     `SELECT agent, state, resume_at, run_started_at FROM session WHERE state <> 'ended' ORDER BY priority DESC, +id`,
   );
+  const reader = createHistoryReader(storage, conflicts);
+  const changed = storage.db.prepare<unknown[], { task: number }>(
+    `SELECT DISTINCT coalesce(task_id, (SELECT s.task_id FROM session s WHERE s.id = event.session_id)) AS task
+     FROM event WHERE seq > ? AND task IS NOT NULL`,
+  );
+  /** The event up to which the reader knows of changes. */
+  let knownTo = events.lastSeq();
   /** The last answers, valid until something happens. */
   const kept = new Map<string, { seq: number; history: Promise<RunHistory> }>();
 
   async function readAnew(wanted: { by: StatsKind; from: number }): Promise<RunHistory> {
     await conflicts.readOn();
-    return readHistory(storage, { ...wanted, conflicts });
+    const last = events.lastSeq();
+    reader.forget(changed.all(knownTo).map(({ task }) => task));
+    knownTo = last;
+    return reader.read(wanted);
   }
 
   /** Every change leaves an event, so without a new one the result would be the same. */

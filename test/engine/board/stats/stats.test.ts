@@ -217,6 +217,52 @@ describe('the range of statistics', () => {
   });
 });
 
+describe('counting again', () => {
+  /** Compares with statistics that have read nothing before. */
+  async function assertSame(what: string): Promise<void> {
+    const fresh = createStats({ storage, events: createEventLog({ storage, clock }), clock, cap: 2 });
+    for (const by of ['agent', 'project', 'day'] as const)
+      for (const from of [0, NOW - 1.5 * DAY])
+        assert.deepEqual(await stats.read({ by, from }), await fresh.read({ by, from }), `${what}, by ${by}`);
+  }
+
+  test('a count after changes, removals and conflicts is the same as a first one', async () => {
+    const agents = ['claude', 'codex'];
+    storage.db.transaction(() => {
+      for (let id = 1; id <= 700; id += 1)
+        add(id, {
+          agent: agents[id % 2] ?? '',
+          days: id <= 400 ? 2 : 1,
+          took: id === 650 ? null : (id % 50) + 1,
+        });
+    })();
+    await assertSame('at first');
+
+    storage.db.exec(`UPDATE task SET archived_at = 1 WHERE id = 10`);
+    insert('event', { at: NOW, kind: 'task_archived', task_id: 10 });
+    await assertSame('a task was archived');
+
+    storage.db.exec(`UPDATE session SET promoted_at = ended_at + 60000 WHERE id = 350`);
+    insert('event', { at: NOW, kind: 'worktree_promoted', session_id: 350 });
+    await assertSame('a session was promoted');
+
+    insert('event', { at: NOW, kind: 'promote_conflict', task_id: 500, session_id: 500 });
+    await assertSame('a conflict');
+
+    storage.db.exec(`UPDATE session SET state = 'ended', ended_at = ${NOW} WHERE id = 650;
+      UPDATE task SET status = 'failed', failure_code = 'timeout', ended_at = ${NOW} WHERE id = 650`);
+    insert('event', { at: NOW, kind: 'failed', task_id: 650 });
+    add(701, { agent: 'codex', days: 0 });
+    await assertSame('a task ended, and one was added');
+
+    storage.db.exec(`DELETE FROM session WHERE id < 320; DELETE FROM decision WHERE id < 320;
+      DELETE FROM task WHERE id < 320`);
+    insert('event', { at: NOW, kind: 'data_cleaned' });
+    await assertSame('old tasks were removed');
+    assert.equal((await stats.read(everything)).total.tasks, 382);
+  });
+});
+
 describe('estimating the end of the queue', () => {
   const started = { started_at: NOW - 4 * MINUTE, run_started_at: NOW - 4 * MINUTE };
   const queued = { state: 'queued', runs: 0, started_at: null, run_started_at: null };
