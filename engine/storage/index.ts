@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fchmodSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../core/base/errors.ts';
-import { openPrivate } from '../core/base/private-files.ts';
+import { makePrivateFile } from '../core/base/private-files.ts';
 import { applySchema } from './apply-schema.ts';
 import { createCallLog } from './call-log.ts';
 import type { Db, Storage } from './database.ts';
@@ -36,9 +36,7 @@ export function openStorage({ path, dataId }: { path: string; dataId?: string })
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (dataId !== undefined) prepareDatabase(path, dataId);
     // Created by us first so that it never has a wider mode than 0600.
-    const file = openPrivate(path, 'add');
-    fchmodSync(file, 0o600);
-    closeSync(file);
+    makePrivateFile(path);
     db = new Database(path, { timeout: BUSY_MS });
     db.pragma('trusted_schema = OFF');
     // Only for an empty file.

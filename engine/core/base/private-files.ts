@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   lstatSync,
   mkdirSync,
@@ -62,6 +63,13 @@ export function openPrivate(file: string, use: PrivateUse, mayBeLinked = false):
   if (fault === null) return fd;
   closeSync(fd);
   throw unsafeFileError(file, fault);
+}
+
+/** Creates a file of svc if it is missing, and gives it mode 0600, before another library opens it. Throws as `openPrivate`. */
+export function makePrivateFile(file: string): void {
+  const fd = openPrivate(file, 'add');
+  fchmodSync(fd, 0o600);
+  closeSync(fd);
 }
 
 /** Runs `work` with the open file and closes it. Throws as `openPrivate`. */

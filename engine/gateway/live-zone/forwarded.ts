@@ -1,7 +1,6 @@
-import { closeSync, fchmodSync } from 'node:fs';
 import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
-import { openPrivate } from '../../core/base/private-files.ts';
+import { makePrivateFile } from '../../core/base/private-files.ts';
 import { applySchema } from '../../storage/index.ts';
 import { FORWARDED_SCHEMA, forwardedPath } from './schema.ts';
 
@@ -129,9 +128,7 @@ function createConversations(db: Database.Database) {
 /** Opens the database below a data folder. Throws `storage_newer`. */
 export function openForwarded(data: string, now: () => number): ForwardedTexts {
   const path = forwardedPath(data);
-  const file = openPrivate(path, 'add');
-  fchmodSync(file, 0o600);
-  closeSync(file);
+  makePrivateFile(path);
   const db = new Database(path, { timeout: 250 });
   db.pragma('trusted_schema = OFF');
   db.pragma('journal_mode = WAL');

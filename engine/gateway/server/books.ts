@@ -1,6 +1,5 @@
-import { closeSync, fchmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { openPrivate } from '../../core/base/private-files.ts';
+import { makePrivateFile } from '../../core/base/private-files.ts';
 import { applySchema } from '../../storage/index.ts';
 import { CALL_TOKENS, IS_SPENT } from '../books/counters.ts';
 import { BOOKS_SCHEMA, booksPath, CALL_COLUMNS, type CallRow } from '../books/schema.ts';
@@ -43,9 +42,7 @@ const SUM = `coalesce(sum(${CALL_TOKENS}), 0) AS tokens`;
 
 export function openBooks(data: string, { now, isAlone }: { now(): number; isAlone: boolean }): UsageBooks {
   const path = booksPath(data);
-  const file = openPrivate(path, 'add');
-  fchmodSync(file, 0o600);
-  closeSync(file);
+  makePrivateFile(path);
   const db = new Database(path, { timeout: 1000 });
   db.pragma('trusted_schema = OFF');
   db.pragma('journal_mode = WAL');

@@ -1,11 +1,11 @@
-import { closeSync, fchmodSync, fsyncSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { Kysely, SqliteDialect, sql } from 'kysely';
 import { syncFolder } from '../../core/base/atomic-file.ts';
 import { SvcError } from '../../core/base/errors.ts';
-import { openPrivate, withPrivate } from '../../core/base/private-files.ts';
+import { makePrivateFile, openPrivate, withPrivate } from '../../core/base/private-files.ts';
 import { holdHostLock } from '../../storage/index.ts';
 import { holdDatabase } from './advisory-lock.ts';
 import { type DeferredSync, deferSqliteSync, syncAtCommit } from './deferred-sync.ts';
@@ -88,9 +88,7 @@ export async function openServerDatabase(
 
 async function openSqlite(folder: string, steps: typeof SERVER_SCHEMA): Promise<ServerDatabase> {
   const file = join(folder, 'server.db');
-  const fd = openPrivate(file, 'add');
-  fchmodSync(fd, 0o600);
-  closeSync(fd);
+  makePrivateFile(file);
   const { default: DatabaseFile } = await import('better-sqlite3');
   const sqlite = new DatabaseFile(file, { timeout: BUSY_MS });
   sqlite.pragma('trusted_schema = OFF');
