@@ -11,7 +11,7 @@ import { createFunctionReader } from './functions.ts';
 import { createImportReader } from './imports.ts';
 import { createPatternBinder } from './patterns.ts';
 import { createStatementReader } from './statements.ts';
-import { createTypeReader } from './types.ts';
+import { createEcmaTypeReader } from './types.ts';
 import { createValueReader } from './values.ts';
 import type { SyntaxWalk } from './walk.ts';
 
@@ -32,7 +32,7 @@ export function extractEcma(tree: SyntaxTree, path: string): FileFacts {
   } as SyntaxWalk;
   Object.assign(
     walk,
-    createTypeReader(walk),
+    createEcmaTypeReader(walk),
     createValueReader(walk),
     createDeclarer(walk),
     createPatternBinder(walk),

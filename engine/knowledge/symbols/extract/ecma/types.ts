@@ -5,7 +5,7 @@ import { createSignatureReader } from './signatures.ts';
 import type { SyntaxWalk, WalkState } from './walk.ts';
 
 /** Reads types, with a reference for each name in them. */
-export function createTypeReader(
+export function createEcmaTypeReader(
   walk: SyntaxWalk,
 ): Pick<SyntaxWalk, 'readType' | 'readMembers' | 'readGenerics'> {
   const { nodes } = walk;

@@ -17,7 +17,7 @@ const QUALIFIED = new Set(
   ),
 );
 /** Reads types of the languages with similar grammars. */
-export function createTypeReader(
+export function createTableTypeReader(
   nodes: SyntaxNodes,
   nameType: (name: string, node: NodeId, place: TablePlace) => TypeExpr,
 ): TableTypes {

@@ -9,7 +9,7 @@ import { createDeclarationFinder } from './find-declarations.ts';
 import { readImports } from './imports.ts';
 import { createTableNameReader } from './names.ts';
 import type { TableWalk } from './place.ts';
-import { createTypeReader } from './types.ts';
+import { createTableTypeReader } from './types.ts';
 import { createTableValueReader } from './values.ts';
 
 /**
@@ -23,7 +23,7 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
   const { symbols } = collector;
   const top = createScope(null);
   const facts: Pick<FileFacts, 'packageName'> = {};
-  const types = createTypeReader(nodes, (name, node, place) => {
+  const types = createTableTypeReader(nodes, (name, node, place) => {
     const own = name === 'Self' && place.self >= 0 ? (['r', ['s', place.self]] as const) : null;
     const type = own ?? findType(place.scope, name) ?? (['r', ['g', name]] as const);
     if (type[0] === 'r') collector.addReference('type', type[1], node, place.symbol);
