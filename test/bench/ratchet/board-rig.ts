@@ -11,7 +11,9 @@ import {
 import { openSender, type Sender } from '../tools-sender.ts';
 import type { GuardedOperation, GuardedRig } from './operation.ts';
 
-const TASKS = 20;
+/** More than a page, so that operations that add some do not change the cost of a list. */
+const TASKS = 60;
+const MESSAGES = 20;
 const WORKTREES = 3;
 const CODE_FILES = 40;
 const LONG_OUTPUT = Array.from({ length: 200 }, (_, at) => `2026-11-21T10:00:00Z INFO served ${at} in 13 ms`);
@@ -102,8 +104,10 @@ async function open(): Promise<BoardRig> {
     waiting: [],
     count,
   };
-  for (let at = 0; at < TASKS; at += 1) {
-    await engine.call('task.add', { title: `task number ${at}`, agent: 'ends', body: 'x' });
+  const add = (at: number) =>
+    engine.call('task.add', { title: `task number ${at}`, agent: 'ends', body: 'x' });
+  await Promise.all(Array.from({ length: TASKS }, (_, at) => add(at)));
+  for (let at = 0; at < MESSAGES; at += 1) {
     await rig.chair.call('memory_remember', { title: `memory ${at}`, text: `The reason of decision ${at}.` });
     await rig.chair.call('msg_send', { to_session: 'chair', body: `message ${at}` });
   }
