@@ -13,7 +13,7 @@ import { watchPresence } from './presence.ts';
 import { WORKSPACE_SCHEMA } from './schema/index.ts';
 import { toStorageError } from './sqlite-errors.ts';
 
-export { applySchema } from './apply-schema.ts';
+export { applySchema, FIRST_SCHEMA_NUMBER } from './apply-schema.ts';
 export type { Db, Storage } from './database.ts';
 export type { EventInput, EventKind, EventLog, LoggedEvent } from './event-log.ts';
 export { createEventLog } from './event-log.ts';

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { SvcError } from '../../core/base/errors.ts';
+import { FIRST_SCHEMA_NUMBER } from '../../storage/index.ts';
 import { createTables } from './create-tables.ts';
 import type { Tables } from './tables.ts';
 
@@ -11,10 +12,7 @@ export const SERVER_SCHEMA: readonly SchemaStep[] = [createTables];
 /** The location of the schema's number. */
 export const SCHEMA_KEY = 'schema';
 
-/** The number after the first step; development versions before 0.1.0 used smaller ones. */
-const FIRST_SCHEMA = 100;
-
-const numberAfter = (steps: readonly SchemaStep[]): number => FIRST_SCHEMA + steps.length - 1;
+const numberAfter = (steps: readonly SchemaStep[]): number => FIRST_SCHEMA_NUMBER + steps.length - 1;
 
 /** The number of the newest step. */
 export const NEWEST_SCHEMA = numberAfter(SERVER_SCHEMA);
@@ -29,7 +27,7 @@ export async function readSchemaNumber(db: Kysely<Tables>): Promise<number> {
 /** Reports whether steps of the schema are missing in a database with content. */
 export async function isSchemaOlder(db: Kysely<Tables>, steps: readonly SchemaStep[]): Promise<boolean> {
   const found = await readSchemaNumber(db);
-  return found >= FIRST_SCHEMA && found < numberAfter(steps);
+  return found >= FIRST_SCHEMA_NUMBER && found < numberAfter(steps);
 }
 
 /**
@@ -38,7 +36,7 @@ export async function isSchemaOlder(db: Kysely<Tables>, steps: readonly SchemaSt
  */
 export async function migrateServerDatabase(db: Kysely<Tables>, steps = SERVER_SCHEMA): Promise<void> {
   const found = await readSchemaNumber(db);
-  if (found > 0 && found < FIRST_SCHEMA)
+  if (found > 0 && found < FIRST_SCHEMA_NUMBER)
     throw new SvcError(
       'data_folder_unknown',
       "the server's database was written by a development version of svc; nothing in it was used",
@@ -51,7 +49,7 @@ export async function migrateServerDatabase(db: Kysely<Tables>, steps = SERVER_S
       { hint: 'start it with the version that wrote it, or a newer one' },
     );
   for (const [index, step] of steps.entries()) {
-    const number = FIRST_SCHEMA + index;
+    const number = FIRST_SCHEMA_NUMBER + index;
     if (number <= found) continue;
     await db.transaction().execute(async (change) => {
       await step(change);
