@@ -15,7 +15,7 @@ import {
 import { measureRigPart, type RigPart } from './measure-rig.ts';
 import { RIGS } from './rigs.ts';
 
-/** Further measurements of a processor time that is over its limit: a stall of the machine does not repeat. */
+/** Further measurements of a figure that is over its limit: a stall of the machine does not repeat. */
 const MORE_LOOKS = 2;
 
 const ALL = Object.values(RIGS).flatMap(({ operations }) => Object.keys(operations));
@@ -78,25 +78,38 @@ function judge(name: string, now: GuardedFigures, recorded: GuardedFigures | und
   return over.length === 0;
 }
 
-/** Measures processor times over their limits again, alone; the least counts. */
+/**
+ * Measures what is over its limit again, alone; the least counts. Work that the engine does by itself, once a second,
+ * falls into more of the calls when the machine is busy.
+ */
 async function lookAgain(
   found: Map<string, GuardedFigures>,
   parts: readonly RigPart[],
   operations: Readonly<Record<string, GuardedFigures>>,
+  canTrace: boolean,
 ): Promise<void> {
   for (let look = 0; look < MORE_LOOKS; look += 1) {
     for (const { rig, kind, operations: names } of parts) {
-      if (kind !== 'processor') continue;
-      const slow = names.filter((name) => {
-        const [now, recorded] = [found.get(name)?.time, operations[name]?.time];
-        return now !== undefined && recorded !== undefined && isOverLimit('time', now, recorded);
+      const over = names.filter((name) => {
+        const [now, recorded] = [found.get(name), operations[name]];
+        if (now === undefined || recorded === undefined) return false;
+        const kinds = selectKinds(now, recorded, isOverLimit);
+        return kinds.some((each) => (each === 'time') === (kind === 'processor'));
       });
-      if (slow.length === 0) continue;
-      for (const [name, { time = 0 }] of await measureRigPart({ rig, kind, operations: slow }, false))
-        found.set(name, { ...found.get(name), time: Math.min(time, found.get(name)?.time ?? time) });
+      if (over.length === 0) continue;
+      const again = await measureRigPart({ rig, kind, operations: over }, canTrace && kind === 'work');
+      for (const [name, figures] of again) found.set(name, takeLeast(found.get(name) ?? {}, figures));
     }
   }
 }
+
+const takeLeast = (one: GuardedFigures, other: GuardedFigures): GuardedFigures =>
+  Object.fromEntries(
+    FIGURE_KINDS.flatMap((kind) => {
+      const values = [one[kind], other[kind]].filter((each) => each !== undefined);
+      return values.length === 0 ? [] : [[kind, Math.min(...values)]];
+    }),
+  );
 
 /**
  * Compares the processor time and the counted work of operations with their records, or records them. Returns whether
@@ -126,7 +139,7 @@ export async function runGuard({
   }
   const { operations } = readRecord();
   const found = await measureParts(parts, canTrace);
-  await lookAgain(found, parts, operations);
+  await lookAgain(found, parts, operations, canTrace);
   const verdicts = [...found].map(([name, figures]) => judge(name, figures, operations[name]));
   const gone = Object.keys(operations).filter((name) => !ALL.includes(name));
   for (const name of gone) console.log(`gone      ${name}: record the others with --guard --record`);
