@@ -7,6 +7,7 @@ import { locateProgram } from '../../engine/core/base/own-package.ts';
 import { createKeys } from '../../engine/gateway/keys/index.ts';
 import { openGateway } from '../../engine/gateway/server/gateway.ts';
 import { openStorage } from '../../engine/storage/index.ts';
+import { LIVE_ZONE } from '../support/gateway/gateway.ts';
 
 // What a call passes: the upstream, the minimal proxy that the gateway is compared with, and the gateway.
 
@@ -115,14 +116,7 @@ export async function startBenchGateway(upstream: number, data: string) {
       longToolBytes: 4096,
       contentOf: [],
       probeIntervalSec: 0,
-      liveZone: {
-        onlyLast: true,
-        crushes: true,
-        stores: true,
-        longBytes: 4096,
-        protectedTools: [],
-        idleMs: 1_800_000,
-      },
+      liveZone: LIVE_ZONE,
     },
     shortener: pathToFileURL(locateProgram('shorten-output')).href,
     host: '127.0.0.1',

@@ -11,7 +11,7 @@ import { openOutputLog } from '../../engine/core/base/log.ts';
 import { LONGEST_POLL_S } from '../../engine/core/link-protocol/messages.ts';
 import { hashToken } from '../../engine/linked-server/secrets.ts';
 import { temporaryFolder } from '../support/workspaces/git.ts';
-import { fillServer, openFilledServer } from './server-rows.ts';
+import { authorizeLink, buildServerEvent, fillServer, openFilledServer } from './server-rows.ts';
 
 /** Message of the bench's server once it listens. */
 export interface ServerReady {
@@ -40,7 +40,6 @@ export interface PollsLoad {
 }
 
 const say = (message: unknown): void => void process.send?.(message);
-const authorize = (token: string) => ({ authorization: `Bearer ${token}`, 'svc-protocol': '1' });
 
 /** A whole server on a separate database; every answer follows its commit. */
 async function server(): Promise<void> {
@@ -83,11 +82,11 @@ async function load({ port, tokens, connections, requests }: EventsLoad): Promis
       ...request,
       headers: {
         'content-type': 'application/json',
-        ...authorize(tokens[next % tokens.length] ?? ''),
+        ...authorizeLink(tokens[next % tokens.length] ?? ''),
       },
       body: JSON.stringify({
         workspace: `workspace ${next % tokens.length}`,
-        events: [eventOf(`${mark}-${next}`)],
+        events: [buildServerEvent(`${mark}-${next}`)],
       }),
     };
   };
@@ -111,27 +110,13 @@ async function load({ port, tokens, connections, requests }: EventsLoad): Promis
   return { seconds: (ended - started) / 1000, requests: answered, failed: failed + errors };
 }
 
-const eventOf = (id: string) => ({
-  id,
-  event: 'sealed',
-  at: new Date().toISOString(),
-  project: null,
-  task_id: 't-42',
-  decision_id: 'd-17',
-  session_id: 's-9',
-  agent: 'claude',
-  status: 'done',
-  title: 'Look into the order and write down what you find',
-  reason: null,
-});
-
 /** Keeps a long poll open for each token; reports when all of them are open. */
 function polls({ port, tokens }: PollsLoad): void {
   const agent = new Agent({ keepAlive: true, maxSockets: tokens.length });
   let begun = 0;
   const poll = (token: string, wait: number): void => {
     const path = `/v1/commands?after=0&wait=${wait}&instance=bench`;
-    const asked = send({ host: '127.0.0.1', port, path, agent, headers: authorize(token) }, (answer) => {
+    const asked = send({ host: '127.0.0.1', port, path, agent, headers: authorizeLink(token) }, (answer) => {
       answer.resume();
       answer.on('end', () => poll(token, LONGEST_POLL_S));
     });

@@ -145,3 +145,21 @@ async function inSlices<Row>(
     await write(make(indexes));
   }
 }
+
+/** Headers of a workspace's calls. */
+export const authorizeLink = (token: string) => ({ authorization: `Bearer ${token}`, 'svc-protocol': '1' });
+
+/** A usual event of a workspace. */
+export const buildServerEvent = (id: string) => ({
+  id,
+  event: 'sealed',
+  at: new Date().toISOString(),
+  project: null,
+  task_id: 't-42',
+  decision_id: 'd-17',
+  session_id: 's-9',
+  agent: 'claude',
+  status: 'done',
+  title: 'Look into the order and write down what you find',
+  reason: null,
+});

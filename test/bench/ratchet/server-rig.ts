@@ -5,7 +5,7 @@ import type { RunningServer } from '../../../engine/linked-server/index.ts';
 import { findPostgres, startPostgres, type TestPostgres } from '../../support/server/postgres.ts';
 import { temporaryFolder } from '../../support/workspaces/git.ts';
 import { CannotRun } from '../figure.ts';
-import { fillServer, openFilledServer } from '../server-rows.ts';
+import { authorizeLink, buildServerEvent, fillServer, openFilledServer } from '../server-rows.ts';
 import type { GuardedOperation, GuardedRig } from './operation.ts';
 
 const WORKSPACES = 400;
@@ -49,8 +49,6 @@ async function close({ running, pool, polls, folder, postgres }: ServerRig): Pro
   rmSync(folder, { recursive: true, force: true });
 }
 
-const authorize = (token = '') => ({ authorization: `Bearer ${token}`, 'svc-protocol': '1' });
-
 async function ask(
   pool: Pool,
   path: string,
@@ -65,22 +63,10 @@ async function ask(
 function sendEvent(rig: ServerRig): Promise<void> {
   rig.counted += 1;
   const at = rig.counted % rig.tokens.length;
-  const event = {
-    id: `guard-${rig.counted}`,
-    event: 'sealed',
-    at: new Date().toISOString(),
-    project: null,
-    task_id: 't-42',
-    decision_id: 'd-17',
-    session_id: 's-9',
-    agent: 'claude',
-    status: 'done',
-    title: 'Look into the order and write down what you find',
-    reason: null,
-  };
+  const event = buildServerEvent(`guard-${rig.counted}`);
   return ask(rig.pool, '/v1/events', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...authorize(rig.tokens[at]) },
+    headers: { 'content-type': 'application/json', ...authorizeLink(rig.tokens[at] ?? '') },
     body: JSON.stringify({ workspace: `workspace ${at}`, events: [event] }),
   });
 }
@@ -106,7 +92,7 @@ export const serverRig: GuardedRig<ServerRig> = {
           tokens
             .slice(0, IDLE_LINKS)
             .map((token) =>
-              ask(polls, '/v1/commands?after=0&wait=1&instance=bench', { headers: authorize(token) }),
+              ask(polls, '/v1/commands?after=0&wait=1&instance=bench', { headers: authorizeLink(token) }),
             ),
         ),
     },

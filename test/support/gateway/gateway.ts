@@ -12,6 +12,16 @@ import { temporaryFolder } from '../workspaces/git.ts';
 
 export const REAL_KEY = 'sk-real-0123456789abcdef0123456789abcdef';
 
+/** The live zone of a usual configuration. */
+export const LIVE_ZONE = {
+  onlyLast: true,
+  crushes: true,
+  stores: true,
+  longBytes: 4096,
+  protectedTools: [],
+  idleMs: 1_800_000,
+} satisfies GatewaySettings['liveZone'];
+
 export const makeProvider = (baseUrl: string, more: Partial<Provider> = {}): Provider => ({
   name: 'up',
   baseUrl,

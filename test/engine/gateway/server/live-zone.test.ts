@@ -10,17 +10,8 @@ import { createForwardedReader } from '../../../../engine/gateway/index.ts';
 import { findJsonMembers } from '../../../../engine/gateway/json-members.ts';
 import type { GatewaySettings } from '../../../../engine/gateway/settings.ts';
 import { readCorpus } from '../../../support/gateway/corpus.ts';
-import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
+import { type GatewayRig, LIVE_ZONE, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
 import { until } from '../../../support/wait.ts';
-
-const LIVE = {
-  onlyLast: true,
-  crushes: true,
-  stores: true,
-  longBytes: 4096,
-  protectedTools: [],
-  idleMs: 1_800_000,
-} satisfies GatewaySettings['liveZone'];
 
 const shortener = pathToFileURL(locateProgram('shorten-output')).href;
 /** Longer than any run of these tests. */
@@ -207,7 +198,7 @@ describe('the live zone of the gateway', () => {
   });
   before(async () => {
     upstream = await startListener();
-    rig = await makeGateway({ settings: settingsOf(LIVE), ...PATIENT });
+    rig = await makeGateway({ settings: settingsOf(LIVE_ZONE), ...PATIENT });
   });
   after(async () => {
     await rig.close();
@@ -351,10 +342,10 @@ describe('the live zone of the gateway', () => {
       // The same conversation, even if its program marks other messages.
       const again = JSON.stringify({ ...body([bash(one.text), bash('short')]), tools });
       assertSame(outputsOf(await send(path, again, key))[0], first[0], 'the next turn');
-      await rig.configure(settingsOf({ ...LIVE, stores: false }));
+      await rig.configure(settingsOf({ ...LIVE_ZONE, stores: false }));
       const unstored = asked('Stored nowhere', { tools });
       assertSame(await send(path, unstored, key), unstored, 'without storing');
-      await rig.configure(settingsOf(LIVE));
+      await rig.configure(settingsOf(LIVE_ZONE));
     });
   }
 
@@ -376,10 +367,10 @@ describe('the live zone of the gateway', () => {
       messages: [{ role: 'tool', tool_call_id: 'gone', content: one.text }],
     });
     assertSame(await send(chat.path, nameless), nameless);
-    await rig.configure(settingsOf({ ...LIVE, protectedTools: ['bash'] }));
+    await rig.configure(settingsOf({ ...LIVE_ZONE, protectedTools: ['bash'] }));
     const asked = JSON.stringify(chat.body([bash(one.text)]));
     assertSame(await send(chat.path, asked), asked);
-    await rig.configure(settingsOf(LIVE));
+    await rig.configure(settingsOf(LIVE_ZONE));
   });
 
   test('a shortened output is whole where the same text is something else, such as a written file', async () => {
@@ -429,7 +420,7 @@ describe('the live zone of the gateway', () => {
     const { data } = earlier;
     await earlier.gateway.close();
     const again = await makeGateway({
-      settings: settingsOf({ ...LIVE, crushes: false }),
+      settings: settingsOf({ ...LIVE_ZONE, crushes: false }),
       ...PATIENT,
       data,
     });
@@ -442,15 +433,15 @@ describe('the live zone of the gateway', () => {
       await again.close();
       await earlier.close();
     }
-    rig = await makeGateway({ settings: settingsOf(LIVE), ...PATIENT });
+    rig = await makeGateway({ settings: settingsOf(LIVE_ZONE), ...PATIENT });
   });
 
   test('every output is shortened without the live zone; without crushing it is a stub', async () => {
     const key = await rig.issueKey({ sessionId: 's-34' });
-    await rig.configure(settingsOf({ ...LIVE, onlyLast: false }));
+    await rig.configure(settingsOf({ ...LIVE_ZONE, onlyLast: false }));
     const both = chatOutputs(await send(chat.path, chat.body([bash(one.text), bash(other.text)]), key));
     assert.ok(both.every((text, at) => text.length < [one, other][at]!.text.length));
-    await rig.configure(settingsOf({ ...LIVE, crushes: false }));
+    await rig.configure(settingsOf({ ...LIVE_ZONE, crushes: false }));
     const stub = await rig.issueKey({ sessionId: 's-35' });
     const [text = ''] = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), stub));
     assert.match(text, /^\[svc-stored: c-[0-9a-f]{16}, /);
@@ -458,19 +449,19 @@ describe('the live zone of the gateway', () => {
     const asked = JSON.stringify(chat.body([bash(one.text)]));
     const off = await rig.issueKey({ sessionId: 's-40' });
     assertSame(await send(chat.path, asked, off), asked);
-    await rig.configure(settingsOf(LIVE));
+    await rig.configure(settingsOf(LIVE_ZONE));
   });
 
   test('a shortened output stays short when shortening is off, and when the limit is raised', async () => {
     const key = await rig.issueKey({ sessionId: 's-39' });
     const [first] = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), key));
-    for (const liveZone of [null, { ...LIVE, longBytes: 1_000_000 }]) {
+    for (const liveZone of [null, { ...LIVE_ZONE, longBytes: 1_000_000 }]) {
       await rig.configure(settingsOf(liveZone));
       const sent = await send(chat.path, chat.body([bash(one.text), bash(other.text)]), key);
       assertSame(chatOutputs(sent)[0], first);
       assertSame(chatOutputs(sent)[1], other.text);
     }
-    await rig.configure(settingsOf(LIVE));
+    await rig.configure(settingsOf(LIVE_ZONE));
   });
 
   test('a text that cannot be stored is sent whole', async () => {
@@ -529,7 +520,7 @@ describe('the live zone of the gateway', () => {
     options: Parameters<typeof makeGateway>[0],
     run: (send: (turns: readonly Turn[]) => Promise<string[]>, rig: GatewayRig) => Promise<void>,
   ): Promise<void> {
-    const own = await makeGateway({ settings: settingsOf(LIVE), ...options });
+    const own = await makeGateway({ settings: settingsOf(LIVE_ZONE), ...options });
     try {
       await run(async (turns) => {
         const from = upstream.bodies.length;
