@@ -272,7 +272,11 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       // Even if the call failed: an open engine would keep the tests from ending.
       await (await hosting?.catch(() => undefined))?.close();
       await catcher.close();
-      const left = marked(`SVC_CONFIG=${join(root, 'svc.yaml')}`);
+      const mark = `SVC_CONFIG=${join(root, 'svc.yaml')}`;
+      // A supervisor ends just after its engine, also if the test itself has stopped that.
+      const isSupervised = (): boolean => marked(mark).some(({ command }) => command.includes('supervisor.js'));
+      await until(() => !isSupervised(), 'the end of the supervisor', 10_000).catch(() => undefined);
+      const left = marked(mark);
       for (const each of left) process.kill(each.pid, 'SIGKILL');
       repository.remove();
       if (left.length > 0) throw new Error(`processes outlived the workspace: ${JSON.stringify(left)}`);
