@@ -77,6 +77,15 @@ async function listCommands() {
   ].join('\n\n');
 }
 
+/** Returns a table of the parameters that tools have in addition to the specified ones. */
+function extraParametersTable() {
+  const { extras } = JSON.parse(readFileSync(join(ROOT, 'fixtures/tools/document-2.json'), 'utf8'));
+  const rows = Object.entries(extras).flatMap(([tool, parameters]) =>
+    Object.entries(parameters).map(([name, { why }]) => [code(tool), code(name), why]),
+  );
+  return table(['tool', 'additional parameter', 'reason'], rows);
+}
+
 /** Returns the tools for an agent in the Chair seat, from an engine in an empty workspace. */
 async function listTools() {
   const root = mkdtempSync(join(tmpdir(), 'svc-tools-'));
@@ -120,6 +129,8 @@ async function listTools() {
   const bytes = Buffer.byteLength(JSON.stringify(tools));
   return [
     `${tools.length} tools for the Chair, ${shared.size} of them for every other seat, in ${bytes} bytes of \`tools/list\`.`,
+    'Their parameters are those of the specification, and in addition:',
+    extraParametersTable(),
     ...tools.map(section),
   ].join('\n\n');
 }

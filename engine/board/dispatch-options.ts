@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Caller } from '../core/api/operation.ts';
+import { UNLISTED } from '../core/api/tool.ts';
 import { SvcError } from '../core/base/errors.ts';
 import type { AgentOverrides } from '../workers/agents/index.ts';
 
@@ -15,7 +16,7 @@ export const timeoutSec = z
  * run that continues it repeats them; read an option with `decisions.boundTo(session.decisionId).options`.
  */
 export const dispatchInput = {
-  base: z.string().min(1).optional().describe('branch to create the worktree from').meta({ unlisted: true }),
+  base: z.string().min(1).optional().describe('branch to create the worktree from').meta(UNLISTED),
   force: z.boolean().optional().describe('skip the ledger gate; recorded'),
   inplace: z.boolean().optional().describe('in the project’s own folder, without a worktree'),
   keep_worktree: z.boolean().optional().describe('keep it after a promotion'),

@@ -12,7 +12,7 @@ const ROUND: Script = {
     { call: 'task_run', arguments: { id: 't-999' }, isRefused: true },
     { call: 'task_add', arguments: { title: 'Greet visitors', agent: 'scripted' } },
     { call: 'task_run', as: 'run', arguments: { id: '{{task_add./t-\\d+/}}' } },
-    { poll: 'task_list', until: { path: 'tasks.[task_id={{task_add./t-\\d+/}}].status', equals: 'done' } },
+    { poll: 'task_list', until: { path: 'tasks.[id={{task_add./t-\\d+/}}].status', equals: 'done' } },
     { call: 'worktree_promote', arguments: { session: '{{run./s-\\d+/}}' } },
     { say: 'promoted {{run./s-\\d+/}}' },
   ],

@@ -73,7 +73,7 @@ describe('the official inspector', () => {
     if (why !== null) return t.skip(why);
     const added = await call(stdio, 'task_add', { title: 'Say hello', agent: 'scripted' });
     assert.equal(added.code, 0, added.stderr);
-    const id = String(added.result.structuredContent?.task_id);
+    const id = String(added.result.structuredContent?.id);
     const { task } = (await ws.svc(['task', 'show', id, '--json'])).json<{ task: { title: string } }>();
     assert.equal(task.title, 'Say hello');
     const missing = await call(stdio, 'task_run', { id: 't-999' });

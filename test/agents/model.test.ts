@@ -15,19 +15,19 @@ const ROUND: Script = {
   when: PROMPT,
   steps: [
     { call: 'task_add', arguments: { title: 'Say hello' } },
-    { call: 'task_run', arguments: { id: '{{task_add.task_id}}' } },
+    { call: 'task_run', arguments: { id: '{{task_add.id}}' } },
     { call: 'task_run', arguments: { id: 't-9' }, as: 'wrong', isRefused: true },
     { poll: 'ask_list', arguments: { status: 'open' }, until: { path: 'asks' }, pauseMs: 10 },
     {
       call: 'ask_answer',
-      arguments: { id: '{{ask_list.asks.0.id}}', answer: 'green, for {{task_add.task_id}}' },
+      arguments: { id: '{{ask_list.asks.0.id}}', answer: 'green, for {{task_add.id}}' },
     },
     {
       poll: 'task_list',
-      until: { path: 'tasks.[task_id={{task_add.task_id}}].status', equals: 'done' },
+      until: { path: 'tasks.[id={{task_add.id}}].status', equals: 'done' },
       pauseMs: 10,
     },
-    { call: 'worktree_promote', arguments: { session: '{{task_run.session_id}}' } },
+    { call: 'worktree_promote', arguments: { session: '{{task_run.session}}' } },
     { say: 'promoted {{worktree_promote.session}}' },
   ],
 };

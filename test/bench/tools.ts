@@ -117,7 +117,7 @@ async function answers({ ws, stdio, worker, plainStdio }: Rig): Promise<Figure[]
       let answered = 0;
       let unblocked = 0;
       await Promise.all([
-        stdio.call('ask_answer', { id: asks[0]?.ask_id ?? 0, answer: 'the second' }).then(() => {
+        stdio.call('ask_answer', { id: asks[0]?.id ?? 0, answer: 'the second' }).then(() => {
           answered = performance.now();
         }),
         asked.then(() => {

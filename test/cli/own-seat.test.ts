@@ -99,7 +99,9 @@ describe('a seat over MCP', () => {
       await chair.call('msg_send', { ...to, kind: 'alert', body: JSON.stringify(to) });
     await until(() => told.length > 0);
     const stale = async (client: McpClient): Promise<string[]> =>
-      (await client.call('msg_stale', { older_min: 0 })).messages.map(({ to }) => to);
+      (await client.call('msg_stale', { older_min: 0 })).messages.map(
+        ({ to_session, to_agent }) => to_session ?? to_agent ?? '',
+      );
     assert.deepEqual(await stale(ada), ['ada']);
     assert.deepEqual(await stale(chair), ['bob', 'chair', 'claude', 'ada']);
     assert.deepEqual(told, ['svc://inbox/ada']);
@@ -114,39 +116,36 @@ describe('a seat over MCP', () => {
     const { code, hint } = await chair.refused('dispatch_worker', { agent: 'droid', prompt: 'x' });
     assert.equal(code, 'tool_missing');
     assert.match(hint ?? '', /installed: .*scripted/);
-    const { task_id } = (await chair.callByName('task_add', {
+    const { id } = (await chair.callByName('task_add', {
       title: 'later',
       agent: 'droid',
       body: '',
       context: null,
     })) as ToolApi['task_add']['output'];
-    assert.equal(
-      (await chair.refused('task_run', { id: task_id, name: '', timeout_sec: null })).code,
-      'tool_missing',
-    );
+    assert.equal((await chair.refused('task_run', { id, name: '', timeout_sec: null })).code, 'tool_missing');
     const { tasks } = await chair.call('task_list');
     assert.deepEqual(
-      tasks.map((task) => [task.task_id, task.status]),
-      [[task_id, 'assigned']],
+      tasks.map((task) => [task.id, task.status]),
+      [[id, 'assigned']],
     );
   });
 
   test('the seat of a worker in a project below the repository has its brief in its start folder, and learns where', async () => {
-    const { verdict, session_id } = await chair.call('dispatch_worker', {
+    const { verdict, session } = await chair.call('dispatch_worker', {
       agent: 'scripted',
       project: 'app',
       prompt: '#agent: run cat .svc/TASK_BRIEF.md\n#agent: run git status --short\n#agent: no-change',
       wait: true,
     });
     assert.equal(verdict?.sealed, true);
-    const folder = join(ws.root, '.svc/agents/worktrees', session_id, 'app');
+    const folder = join(ws.root, '.svc/agents/worktrees', session, 'app');
     const brief = join(folder, '.svc/TASK_BRIEF.md');
-    if (existsSync(brief)) assert.match(readFileSync(brief, 'utf8'), new RegExp(session_id));
-    const worker = await stdioClient(ws, { env: { SVC_SESSION: session_id } });
+    if (existsSync(brief)) assert.match(readFileSync(brief, 'utf8'), new RegExp(session));
+    const worker = await stdioClient(ws, { env: { SVC_SESSION: session } });
     const said = worker.client.getInstructions() ?? '';
-    assert.ok(said.includes(`session ${session_id} (worker`) && said.includes(brief), said);
+    assert.ok(said.includes(`session ${session} (worker`) && said.includes(brief), said);
     await worker.close();
-    const log = (await ws.svc(['worker', 'log', session_id])).stdout;
+    const log = (await ws.svc(['worker', 'log', session])).stdout;
     assert.match(log, /# t-\d+:/);
     assert.doesNotMatch(log, /\?\? /, 'git does not see it');
   });

@@ -127,13 +127,13 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
   test('a session is promoted once in every round', async () => {
     const [chair] = racers as [Racer, ...Racer[]];
     for (const round of rounds(MERGES)) {
-      const { session_id } = await chair.call('dispatch_worker', {
+      const { session } = await chair.call('dispatch_worker', {
         agent: 'scripted',
         prompt: `#agent: edit round-${round}.txt x`,
         wait: true,
       });
       const before = ws.repository.git('rev-list', '--count', '--merges', 'main').trim();
-      const outcomes = await race('worktree_promote', () => ({ session: session_id }));
+      const outcomes = await race('worktree_promote', () => ({ session }));
       oneWinner(outcomes, 'conflict');
       const now = ws.repository.git('rev-list', '--count', '--merges', 'main').trim();
       assert.equal(Number(now), Number(before) + 1);

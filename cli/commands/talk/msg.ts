@@ -8,18 +8,24 @@ import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import type { PaintFunction } from '../../paint.ts';
 import { formatFacts, formatRows } from '../../print.ts';
 
+/** The recipient of a message: a session, a worker or an agent. */
+interface Recipient {
+  to_session?: string | undefined;
+  to_worker?: string | undefined;
+  to_agent?: string | undefined;
+}
+
 /** A message as `msg_inbox` returns it. */
-interface Shown {
+interface Shown extends Recipient {
   id: number;
   kind: string;
-  from: string | null;
+  from_session: string | null;
   from_agent: string | null;
-  to: string;
   body: string;
   parent_id: number | null;
   payload_path: string | null;
   at: string;
-  acked: string | null;
+  acked_at: string | null;
 }
 
 interface Inbox {
@@ -30,6 +36,9 @@ interface Inbox {
   /** How many more there are. */
   more: number;
 }
+
+const nameRecipient = ({ to_session, to_worker, to_agent }: Recipient): string =>
+  to_session ?? to_worker ?? to_agent ?? '-';
 
 const send = defineCommand({
   name: 'msg send',
@@ -88,7 +97,7 @@ const send = defineCommand({
       from_session: flags.session,
     });
     context.result(sent, ({ messages }) =>
-      messages.map(({ id, to }) => `message ${id} to ${toPrintable(to)}`).join('\n'),
+      messages.map((each) => `message ${each.id} to ${toPrintable(nameRecipient(each))}`).join('\n'),
     );
     if (!sent.known) context.note('no one with that name has been seen yet; the message is stored');
     await noteReading(context, client, sent.messages);
@@ -99,9 +108,9 @@ const send = defineCommand({
 async function noteReading(
   { note }: Pick<CommandContext, 'note'>,
   client: EngineClient,
-  messages: readonly { to: string }[],
+  messages: readonly Recipient[],
 ): Promise<void> {
-  const ids = messages.map(({ to }) => to).filter((to) => /^s-\d+$/.test(to));
+  const ids = messages.map(nameRecipient).filter((to) => /^s-\d+$/.test(to));
   if (ids.length === 0) return;
   for (const { session_id: id, reads_messages: reads } of await client.call('session.list', { ids }))
     note(
@@ -113,10 +122,10 @@ async function noteReading(
 
 function formatInbox({ session, messages, unread, read }: Inbox, paint: PaintFunction): string {
   const blocks = messages.map((each) => {
-    const from = [each.from, each.from_agent].filter((name) => name !== null).join(', ');
+    const from = [each.from_session, each.from_agent].filter((name) => name !== null).join(', ');
     const facts = [
-      `${each.id} ${each.kind}${each.acked === null ? '' : ' (read)'}`,
-      `from ${from || '-'} to ${each.to}`,
+      `${each.id} ${each.kind}${each.acked_at === null ? '' : ' (read)'}`,
+      `from ${from || '-'} to ${nameRecipient(each)}`,
       `${formatAge(each.at)} ago`,
       ...(each.parent_id === null ? [] : [`answers ${each.parent_id}`]),
       ...(each.payload_path === null ? [] : [`with ${each.payload_path}`]),
@@ -124,7 +133,7 @@ function formatInbox({ session, messages, unread, read }: Inbox, paint: PaintFun
     const lines = toPrintable(each.body, { lines: true }).trimEnd().split('\n');
     const style = each.kind === 'alert' ? 'bad' : 'strong';
     return [
-      paint(each.acked === null ? style : 'dim', toPrintable(facts.join(', '))),
+      paint(each.acked_at === null ? style : 'dim', toPrintable(facts.join(', '))),
       ...lines.map((line) => `  ${line}`),
     ].join('\n');
   });
@@ -171,7 +180,7 @@ const inbox = defineCommand({
       await readHandoffs(
         client,
         shown
-          .filter((each) => each.kind === 'handoff' && each.acked === null)
+          .filter((each) => each.kind === 'handoff' && each.acked_at === null)
           .map(({ id }) => ({ id, agent })),
       );
     if (shown.length > 0 && inbox.unread > 0) context.note('svc msg ack <id> when it is dealt with');

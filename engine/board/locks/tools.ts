@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cursorError } from '../../core/api/cursor.ts';
 import { by, operation, toWire } from '../../core/api/operation.ts';
-import { sayMore, tool } from '../../core/api/tool.ts';
+import { sayMore, tool, UNLISTED } from '../../core/api/tool.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { toPrintable } from '../../core/base/text.ts';
 import {
@@ -92,13 +92,13 @@ const lockListOperations = ({ locks, peers }: LockToolDeps) => [
     changes: false,
     input: z.strictObject({
       path: path.optional(),
-      limit: z.int().min(1).max(100_000).optional().meta({ unlisted: true }),
+      limit: z.int().min(1).max(100_000).optional().meta(UNLISTED),
       /** `holder:path`: locks are in the order of their paths. */
-      cursor: z.string().min(1).optional().meta({ unlisted: true }),
+      cursor: z.string().min(1).optional().meta(UNLISTED),
     }),
     output: z.object({
       locks: z.array(z.looseObject({ path: z.string(), holder: z.string(), expires_at: z.string() })),
-      more: z.int().optional().meta({ unlisted: true }),
+      more: z.int().optional().meta(UNLISTED),
     }),
     say: ({ locks: held, more = 0 }) =>
       held.length === 0

@@ -9,17 +9,18 @@ import {
   type OperationCall,
   toWire,
 } from '../../core/api/operation.ts';
+import { UNLISTED } from '../../core/api/tool.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { isOwnSeat, projectOfAddress, type Session } from '../../workers/sessions/index.ts';
 import { agentOverrides, dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
-import { id, plannedOptions } from '../input.ts';
+import { hash, id, plannedOptions } from '../input.ts';
 import type { Task } from '../tasks/index.ts';
 import { verdictOf, waitForEnd } from '../tasks/verdict.ts';
 import { checkNotReplaced, type SubmitResult } from '../workflow/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
 
 /** How to start a worker. */
-export const dispatching = {
+const dispatching = {
   ...dispatchInput,
   actor: z.string().min(1).optional().describe('who acts; default: you'),
   session: z.string().min(1).optional().describe('parent session; default: yours'),
@@ -28,13 +29,7 @@ export const dispatching = {
 
 export const dispatchWorker = z.strictObject({
   agent: z.string().min(1).meta({ description: 'preset that does the work', names: 'agents' }),
-  prompt: z
-    .string()
-    .min(1)
-    .max(4_000_000)
-    .optional()
-    .describe('complete instructions: the worker sees nothing else; required without task'),
-  task: id.optional().describe('instead of a prompt: race this task, one call per agent'),
+  prompt: z.string().min(1).max(4_000_000).describe('complete instructions: the worker sees nothing else'),
   project: z
     .string()
     .optional()
@@ -44,6 +39,22 @@ export const dispatchWorker = z.strictObject({
   name: dispatching.name.describe(
     'stable worker id; an ended worker resumes in its worktree and conversation',
   ),
+});
+
+export const runTask = z.strictObject({
+  id: id.describe('task, e.g. t-42; a failed task is run again'),
+  agent: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'race the task: adds this preset to it, one call per agent', names: 'agents' }),
+  project: z
+    .string()
+    .optional()
+    .meta({ description: 'run it in this registered project', names: 'projects' }),
+  /** Only if the task still has the same text. */
+  hash: hash.meta(UNLISTED),
+  ...dispatching,
 });
 
 /** Reads the requests that start a worker, and answers them. */
@@ -85,21 +96,18 @@ export function createRunRequests(deps: BoardOperationsDeps) {
   }
 
   /** Adds one more agent to a race on a task. */
-  function joinRace({ task: named, ...input }: z.infer<typeof dispatchWorker>, caller: Caller): SubmitResult {
-    const others = (['prompt', 'title', 'project', 'name', 'inplace'] as const).filter(
-      (key) => input[key] !== undefined,
-    );
+  function joinRace(task: Task, agent: string, input: z.infer<typeof runTask>, caller: Caller): SubmitResult {
+    const others = (['project', 'name', 'inplace'] as const).filter((key) => input[key] !== undefined);
     if (others.length > 0)
       throw new SvcError(
         'fields_invalid',
-        `task: a race uses the values of its task, so omit ${others.join(', ')}`,
+        `agent: a race uses the values of its task, so omit ${others.join(', ')}`,
       );
     deps.requireConsent();
-    const task = tasks.resolve(named as string);
-    agents.withOverrides(agentOverrides(caller)).checkInstalled(input.agent, task.project);
+    agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, task.project);
     const actor = readActor(input, caller);
     if (task.status === 'failed') workflow.retry(task.taskId, actor);
-    return workflow.join(task.taskId, input.agent, readOptions(input, caller), actor);
+    return workflow.join(task.taskId, agent, readOptions(input, caller), actor);
   }
 
   /** Finds the last workplace of a named worker, if it can continue there; null for a new worktree. */

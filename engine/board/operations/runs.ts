@@ -2,31 +2,32 @@ import { z } from 'zod';
 import { by, checkOwnTask, operation } from '../../core/api/operation.ts';
 import { tool } from '../../core/api/tool.ts';
 import { renderWords } from '../../core/api/words.ts';
-import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { agentOverrides, dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
 import { hash, id } from '../input.ts';
 import { sayEnded, type TaskVerdict } from '../tasks/verdict.ts';
 import { checkNotReplaced, type SubmitResult } from '../workflow/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
-import { createRunRequests, dispatching, dispatchWorker } from './run-requests.ts';
+import { createRunRequests, dispatchWorker, runTask } from './run-requests.ts';
 
 /** The output for agents about a dispatch. */
 const dispatched = z.object({
-  task_id: z.string(),
-  session_id: z.string(),
-  worker_id: z.string(),
+  id: z.string(),
+  session: z.string(),
+  name: z.string(),
   status: z.string(),
   verdict: z.looseObject({}).nullable(),
 });
 
+const names = { task_id: 'id', session_id: 'session', worker_id: 'name' } as const;
+
 const sayDispatched = (result: z.output<typeof dispatched>): string =>
   result.verdict === null
     ? renderWords(
-        sentence`${result.task_id} is dispatched as ${result.session_id} (worker ${result.worker_id}). Its verdict comes as a handoff message: {msg.inbox}.`,
+        sentence`${result.id} is dispatched as ${result.session} (worker ${result.name}). Its verdict comes as a handoff message: {msg.inbox}.`,
         'tools',
       )
-    : sayEnded(result.session_id, result.verdict as unknown as TaskVerdict);
+    : sayEnded(result.session, result.verdict as unknown as TaskVerdict);
 
 /** Operations to start a worker on a task, and to plan it. */
 export function runOperations(deps: BoardOperationsDeps) {
@@ -43,13 +44,11 @@ export function runOperations(deps: BoardOperationsDeps) {
       changes: true,
       input: dispatchWorker,
       output: dispatched,
+      names,
       say: sayDispatched,
       async run(input, caller, call) {
         const submitted = await call.begin(() => {
           const { agent, prompt, title, project } = input;
-          if (input.task !== undefined) return joinRace(input, caller);
-          if (prompt === undefined)
-            throw new SvcError('fields_invalid', 'prompt: required, unless task names a task to race');
           agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
           const wanted = actions.newTask({ agent, body: prompt, title, project }, caller);
           const former = findFormer(input, wanted.project ?? null);
@@ -80,22 +79,15 @@ export function runOperations(deps: BoardOperationsDeps) {
         'Start a worker on a task, which approves it. Refused while its ledger has open questions. Returns immediately; the verdict comes as a handoff message.',
       seat: 'chair',
       changes: true,
-      input: z.strictObject({
-        id: id.describe('task, e.g. t-42; a failed task is run again'),
-        project: z
-          .string()
-          .optional()
-          .meta({ description: 'run it in this registered project', names: 'projects' }),
-        /** Only if the task still has the same text. */
-        hash: hash.meta({ unlisted: true }),
-        ...dispatching,
-      }),
+      input: runTask,
       output: dispatched,
+      names,
       say: sayDispatched,
       async run(input, caller, call) {
         const actor = readActor(input, caller);
         const submitted = await call.begin(() => {
           const task = tasks.resolve(input.id);
+          if (input.agent !== undefined) return joinRace(task, input.agent, input, caller);
           plans.check(task, input.hash, planOptions(task, caller));
           prepareRun(task, input.project, caller, actor);
           return actions.run(task.taskId, readOptions(input, caller), actor);

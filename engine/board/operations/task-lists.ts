@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cursor } from '../../core/api/cursor.ts';
 import { checkOwnTask, operation, toWire } from '../../core/api/operation.ts';
-import { sayMore, tool } from '../../core/api/tool.ts';
+import { sayMore, tool, UNLISTED } from '../../core/api/tool.ts';
 import { toPrintable } from '../../core/base/text.ts';
 import type { AgentChoice, ProjectChoice } from '../../workers/agents/index.ts';
 import { agentOverrides } from '../dispatch-options.ts';
@@ -25,18 +25,15 @@ export interface TaskChoices {
   projects: ProjectChoice[];
 }
 
-/** Accepted from clients but not listed for agents, who read every byte of the list at every start. */
-const unlisted = { unlisted: true } as const;
-
 /** The output for agents about a task in a list. */
 const listedTask = z
   .object({
-    task_id: z.string(),
+    id: z.string(),
     title: z.string(),
     status: z.string(),
     agent: z.string().nullable(),
     project: z.string().nullable(),
-    session_id: z.string().nullable(),
+    session: z.string().nullable(),
     decision_id: z.string().nullable(),
     waits: z.boolean(),
     attempt: z.int(),
@@ -46,14 +43,14 @@ const listedTask = z
     created_at: z.string(),
     ended_at: z.string().nullable(),
   })
-  .meta(unlisted);
+  .meta(UNLISTED);
 
 /** One line is enough; the rest is in the structured answer. */
 const sayTask = (task: z.output<typeof listedTask>): string =>
   [
-    `${task.task_id} ${task.status}`,
+    `${task.id} ${task.status}`,
     ...(task.failure === null ? [] : [`(${String(task.failure.code)})`]),
-    ...[task.agent, task.session_id, task.project].filter((each) => each !== null),
+    ...[task.agent, task.session, task.project].filter((each) => each !== null),
     JSON.stringify(toPrintable(task.title)),
   ].join(' ');
 
@@ -69,15 +66,16 @@ export const taskListOperations = (deps: BoardOperationsDeps) => {
       input: z.strictObject({
         limit: z.int().min(1).max(100_000).optional().describe('default 50'),
         status: z.enum(TASK_STATUSES).optional(),
-        ids: ids.meta(unlisted),
-        archived: z.boolean().optional().meta(unlisted),
-        cursor: cursor.meta(unlisted),
+        ids: ids.meta(UNLISTED),
+        archived: z.boolean().optional().meta(UNLISTED),
+        cursor: cursor.meta(UNLISTED),
       }),
       output: z.object({
         tasks: z.array(listedTask),
         projects: z.array(z.string()),
         more: z.int().optional(),
       }),
+      names: { task_id: 'id', session_id: 'session' },
       say: ({ tasks: rows, projects, more = 0 }) =>
         [
           ...rows.map(sayTask),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { by, type Caller, operation, toWire } from '../../core/api/operation.ts';
-import { tool } from '../../core/api/tool.ts';
+import { tool, UNLISTED } from '../../core/api/tool.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import type { Sessions } from '../../workers/sessions/index.ts';
 import { agentOverrides, timeoutSec } from '../dispatch-options.ts';
@@ -11,13 +11,30 @@ import { taskListOperations } from './task-lists.ts';
 
 export type { ListedTask, TaskChoices } from './task-lists.ts';
 
-/** Accepted from clients but not listed for agents, who read every byte of the list at every start. */
-const unlisted = { unlisted: true } as const;
-
 const taskId = id.describe('task, e.g. t-42');
+const names = { task_id: 'id', session_id: 'session' } as const;
 
 /** The output for agents about a created or changed task. */
-const taskOutline = z.object({ task_id: z.string(), status: z.string(), agent: z.string().nullable() });
+const taskOutline = z.object({ id: z.string(), status: z.string(), agent: z.string().nullable() });
+
+const title = z.string().trim().min(1).max(500).describe('one line');
+
+const newTaskParameters = z.strictObject({
+  title,
+  acceptance_criteria: z
+    .array(z.string().min(1))
+    .max(100)
+    .optional()
+    .describe('each is shown to the worker and reported met or not met'),
+  agent: z.string().min(1).optional().meta({ description: 'preset that runs it', names: 'agents' }),
+  body: body.optional().describe('what to do; default: the title'),
+  context: z.string().max(1_000_000).optional().describe('further context for the worker'),
+  ledger: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Markdown checklist; the task does not run while its ## Clarify has open items'),
+});
 
 /** Operations on tasks; agents are offered the ones that are tools. */
 export const taskOperations = (deps: BoardOperationsDeps) => [
@@ -35,34 +52,18 @@ function taskChangeOperations(deps: BoardOperationsDeps) {
       about: 'Create a task without starting it. With an agent it is assigned and can run, otherwise open.',
       seat: 'chair',
       changes: true,
-      input: z.strictObject({
-        title: z
-          .string()
-          .trim()
-          .min(1)
-          .max(500)
-          .optional()
-          .describe('one line; default: taken from the body'),
-        acceptance_criteria: z
-          .array(z.string().min(1))
-          .max(100)
-          .optional()
-          .describe('each is shown to the worker and reported met or not met'),
-        agent: z.string().min(1).optional().meta({ description: 'preset that runs it', names: 'agents' }),
-        body: body.optional().describe('what to do; default: the title'),
-        context: z.string().max(1_000_000).optional().describe('further context for the worker'),
-        ledger: z
-          .string()
-          .min(1)
-          .optional()
-          .describe('Markdown checklist; the task does not run while its ## Clarify has open items'),
-        project: z.string().optional().meta(unlisted),
-        template: z.string().optional().meta(unlisted),
-        timeout_sec: timeoutSec.meta(unlisted),
-        priority: priority.meta(unlisted),
+      parameters: newTaskParameters,
+      input: newTaskParameters.extend({
+        /** By default the first line of the body. */
+        title: title.optional(),
+        project: z.string().optional(),
+        template: z.string().optional(),
+        timeout_sec: timeoutSec,
+        priority,
       }),
       output: taskOutline,
-      say: ({ task_id, status, agent }) => `${task_id} is ${status}${agent === null ? '' : ` to ${agent}`}.`,
+      names,
+      say: ({ id, status, agent }) => `${id} is ${status}${agent === null ? '' : ` to ${agent}`}.`,
       run: (input, caller, call) => call.finish(() => toWire(tasks.create(actions.newTask(input, caller)))),
     }),
     tool({
@@ -76,7 +77,8 @@ function taskChangeOperations(deps: BoardOperationsDeps) {
         id: taskId,
       }),
       output: taskOutline,
-      say: ({ task_id, agent }) => `${task_id} is assigned to ${agent}.`,
+      names,
+      say: ({ id, agent }) => `${id} is assigned to ${agent}.`,
       run: (input, caller, call) =>
         call.finish(() => {
           agents.withOverrides(agentOverrides(caller)).findCommand(input.agent);
@@ -101,10 +103,11 @@ function taskChangeOperations(deps: BoardOperationsDeps) {
       input: z.strictObject({
         id: taskId,
         status: z.enum(['done', 'failed']).optional().describe('default done'),
-        summary: z.string().optional().meta(unlisted),
+        summary: z.string().optional().meta(UNLISTED),
       }),
-      output: z.object({ task_id: z.string(), status: z.string() }),
-      say: ({ task_id, status }) => `${task_id} is ${status}.`,
+      output: z.object({ id: z.string(), status: z.string() }),
+      names,
+      say: ({ id, status }) => `${id} is ${status}.`,
       run({ id: prefix, status = 'done', summary = null }, caller, call) {
         return call.finish(() => {
           const task = tasks.resolve(prefix);

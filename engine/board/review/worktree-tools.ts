@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { toWire } from '../../core/api/operation.ts';
-import { tool } from '../../core/api/tool.ts';
+import { tool, UNLISTED } from '../../core/api/tool.ts';
 import { WORKTREE_STATES } from '../../workers/runner/worktrees/index.ts';
 import type { WorktreeActions } from './worktree-actions.ts';
 
@@ -19,14 +19,14 @@ const statusTool = (actions: WorktreeActions) =>
       state: z.enum(WORKTREE_STATES).optional(),
       limit: z.int().min(1).max(100_000).default(50),
       /** A branch; with a colon and its repository, if several repositories have it. */
-      cursor: z.string().min(1).optional().meta({ unlisted: true }),
+      cursor: z.string().min(1).optional().meta(UNLISTED),
     }),
     output: z.object({
       worktrees: z.array(
         z
           .object({
-            session_id: z.string().nullable(),
-            task_id: z.string().nullable(),
+            session: z.string().nullable(),
+            task: z.string().nullable(),
             title: z.string().nullable(),
             state: z.string().nullable(),
             branch: z.string(),
@@ -41,13 +41,14 @@ const statusTool = (actions: WorktreeActions) =>
             unreadable: z.string().nullable(),
             operation: z.string().nullable(),
           })
-          .meta({ unlisted: true }),
+          .meta(UNLISTED),
       ),
       /** The number of rows from the cursor on. */
-      total: z.int().meta({ unlisted: true }),
+      total: z.int().meta(UNLISTED),
       /** Repositories that could not be read. */
-      problems: z.array(z.looseObject({})).meta({ unlisted: true }),
+      problems: z.array(z.looseObject({})).meta(UNLISTED),
     }),
+    names: { session_id: 'session', task_id: 'task' },
     run: async (input, caller) => toWire(await actions.listWorktrees(input, caller)),
   });
 
@@ -65,14 +66,14 @@ const promoteTool = (actions: WorktreeActions) =>
       project: z.string().optional().describe('refuse if it belongs to another project'),
       strategy: z.enum(['merge', 'rebase']).optional().describe('default merge'),
       /** True to keep the worktree and the branch. */
-      keep: z.boolean().optional().meta({ unlisted: true }),
+      keep: z.boolean().optional().meta(UNLISTED),
       /** In a race: true to not discard the others. */
-      keep_others: z.boolean().optional().meta({ unlisted: true }),
+      keep_others: z.boolean().optional().meta(UNLISTED),
       /** Required head of the branch; otherwise nothing is done. */
-      head: z.string().min(1).optional().meta({ unlisted: true }),
+      head: z.string().min(1).optional().meta(UNLISTED),
     }),
     output: z.object({
-      session_id: z.string(),
+      session: z.string(),
       base: z.string(),
       strategy: z.string(),
       before: z.string(),
@@ -82,16 +83,17 @@ const promoteTool = (actions: WorktreeActions) =>
       missing_lfs: z.array(z.string()).describe('Git LFS files that remain pointers in the checkout'),
       removed: z.boolean(),
       sensitive: z
-        .array(z.object({ path: z.string(), kind: z.string(), change: z.string() }).meta({ unlisted: true }))
+        .array(z.object({ path: z.string(), kind: z.string(), change: z.string() }).meta(UNLISTED))
         .describe('changed configuration of svc, git, agents, CI, hooks: review it'),
       discarded: z.array(z.string()).describe('the other sessions of its race'),
       warnings: z.array(z.string()),
     }),
-    say: ({ session_id, base, after, already_merged, sensitive, discarded, warnings }) =>
+    names: { session_id: 'session', task_id: 'task' },
+    say: ({ session, base, after, already_merged, sensitive, discarded, warnings }) =>
       [
         already_merged
-          ? `${base} already contained the work of ${session_id}.`
-          : `${session_id} is merged into ${base} at ${after}.`,
+          ? `${base} already contained the work of ${session}.`
+          : `${session} is merged into ${base} at ${after}.`,
         ...(sensitive.length === 0 ? [] : [`review: ${sensitive.map(({ path }) => path).join(', ')}`]),
         ...(discarded.length === 0 ? [] : [`discarded, can be restored: ${discarded.join(', ')}`]),
         ...warnings.map((each) => `warning: ${each}`),
@@ -112,8 +114,8 @@ const pruneTool = (actions: WorktreeActions) =>
     idempotent: true,
     input: z.strictObject({
       project,
-      base: z.string().optional().meta({ unlisted: true }),
-      dry_run: z.boolean().optional().meta({ unlisted: true }),
+      base: z.string().optional().meta(UNLISTED),
+      dry_run: z.boolean().optional().meta(UNLISTED),
     }),
     output: z.object({
       removed: z.array(z.looseObject({})),

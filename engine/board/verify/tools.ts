@@ -102,10 +102,11 @@ export function verifyTools(deps: VerifyToolsDeps) {
       changes: false,
       input: z.strictObject({ session: session.describe('Default: yours.') }),
       output: z.looseObject({
-        session_id: z.string(),
+        session: z.string(),
         state: z.enum(VERIFICATION_STATES),
         reasons: z.array(z.string()),
       }),
+      names: { session_id: 'session', task_id: 'task' },
       async run(input, caller) {
         const whose = nameSubject(input.session, caller);
         if (caller.ownWork != null && whose !== caller.ownWork.sessionId) throw ownWorkError(whose, caller);

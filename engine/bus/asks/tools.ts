@@ -8,7 +8,7 @@ import {
   ownWorkError,
   toWire,
 } from '../../core/api/operation.ts';
-import { sayMore, tool } from '../../core/api/tool.ts';
+import { sayMore, tool, UNLISTED } from '../../core/api/tool.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { toPrintable } from '../../core/base/text.ts';
@@ -84,10 +84,10 @@ const formatSymbolRef = (ref: unknown): string => {
 /** An ask as agents see it in a list. */
 const listedAsk = z
   .object({
-    ask_id: z.int(),
+    id: z.int(),
     status: z.enum(ASK_STATUSES),
     from_session: z.string().nullable(),
-    task_id: z.string().nullable(),
+    task: z.string().nullable(),
     to_session: z.string(),
     question: z.string(),
     options: z.array(z.string()),
@@ -95,18 +95,18 @@ const listedAsk = z
     created_at: z.string(),
     expires_at: z.string(),
     answer: z.string().nullable(),
-    answered_by: z.string().nullable(),
+    by: z.string().nullable(),
   })
-  .meta({ unlisted: true });
+  .meta(UNLISTED);
 
 /** Formats an ask with everything needed to answer it. */
 function sayAsk(ask: z.output<typeof listedAsk>): string {
   const { options, context, answer } = ask;
   const parts = [
-    `ask ${ask.ask_id} (${ask.status}) from ${ask.from_session ?? 'an unknown sender'} to ${ask.to_session}: ${ask.question}`,
+    `ask ${ask.id} (${ask.status}) from ${ask.from_session ?? 'an unknown sender'} to ${ask.to_session}: ${ask.question}`,
     ...(options.length === 0 ? [] : [`options: ${options.map((each) => JSON.stringify(each)).join(', ')}`]),
     ...(context === null ? [] : [`context: ${context}`]),
-    ...(answer === null ? [] : [`answered by ${ask.answered_by}: ${answer}`]),
+    ...(answer === null ? [] : [`answered by ${ask.by}: ${answer}`]),
   ];
   return parts.map((part) => toPrintable(part, { lines: true }).replaceAll('\n', '\n  ')).join('\n  ');
 }
@@ -144,7 +144,7 @@ function waitWithProgress(
 
 function checkMayAnswer({ askId, fromSession, toSession }: Ask, caller: Caller): void {
   const mayNotAnswerError = (why: string, hint: string): SvcError =>
-    new SvcError('holder_mismatch', why, { hint, data: { id: askId, to: toSession } });
+    new SvcError('holder_mismatch', why, { hint, data: { id: askId, to_session: toSession } });
   if (fromSession !== null && caller.sessionId === fromSession) {
     throw mayNotAnswerError(
       `ask ${askId} was asked by ${fromSession} itself`,
@@ -302,10 +302,11 @@ function askListTools({ asks, peers }: Pick<AskToolsDeps, 'asks' | 'peers'>) {
         session: name.optional().describe('Only its own asks'),
         status: z.enum([...ASK_STATUSES, 'all']).default('open'),
         /** Exact ids, in any status; unknown ones are left out of the answer. */
-        ids: z.array(id).max(1000).optional().meta({ unlisted: true }),
-        cursor: cursor.meta({ unlisted: true }),
+        ids: z.array(id).max(1000).optional().meta(UNLISTED),
+        cursor: cursor.meta(UNLISTED),
       }),
       output: z.object({ asks: z.array(listedAsk), more: z.int().optional() }),
+      names: { ask_id: 'id', task_id: 'task', answered_by: 'by' },
       say: ({ asks: found, more = 0 }) =>
         found.length === 0 ? 'no asks' : [...found.map(sayAsk), ...sayMore(more)].join('\n\n'),
       run({ limit: most, session, status, ids, cursor: last }, caller) {

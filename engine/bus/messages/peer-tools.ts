@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Caller, maySeeTask, ownWorkError, toWire } from '../../core/api/operation.ts';
-import { tool } from '../../core/api/tool.ts';
+import { tool, UNLISTED } from '../../core/api/tool.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { toPrintable } from '../../core/base/text.ts';
@@ -13,28 +13,29 @@ const name = z.string();
 
 /** A session as agents see it. */
 const peerOutput = z.object({
-  session_id: z.string(),
+  session: z.string(),
   seat: z.string(),
   state: z.string(),
   agent: z.string().nullable(),
   project: z.string().nullable(),
-  worker_id: z.string().nullable(),
-  task_id: z.string().nullable(),
+  name: z.string().nullable(),
+  task: z.string().nullable(),
   title: z.string().nullable(),
   since: z.string(),
 });
-const peerRows = z.array(peerOutput.meta({ unlisted: true }));
+const names = { session_id: 'session', worker_id: 'name', task_id: 'task' } as const;
+const peerRows = z.array(peerOutput.meta(UNLISTED));
 type PeerEntry = z.infer<typeof peerOutput>;
 
 /** A session in wire form. An address may contain a secret, so clients get it masked. */
 const toPeerEntry = (peer: SessionPeer) =>
   toWire({ ...peer, notifyBase: peer.notifyBase === null ? null : maskedAddress(peer.notifyBase) });
 
-const sayPeer = ({ session_id, seat, state, agent, project, worker_id, task_id, title }: PeerEntry): string =>
+const sayPeer = ({ session, seat, state, agent, project, name, task, title }: PeerEntry): string =>
   [
-    `${session_id} ${seat}`,
+    `${session} ${seat}`,
     ...(state === 'live' ? [] : [state]),
-    ...[agent, project, worker_id, task_id].filter((each) => each !== null),
+    ...[agent, project, name, task].filter((each) => each !== null),
     ...(title === null ? [] : [JSON.stringify(toPrintable(title))]),
   ].join(' ');
 
@@ -70,6 +71,7 @@ export function peerTools({
         to_worker: name.optional().describe("This worker's session: the live one, otherwise its last"),
       }),
       output: z.object({ peers: peerRows }),
+      names,
       say: ({ peers: found }) => (found.length === 0 ? 'no live sessions' : found.map(sayPeer).join('\n')),
       run(input, caller) {
         const worker = readName(input.to_worker);
@@ -105,6 +107,7 @@ export function peerTools({
         children: peerRows,
         siblings: peerRows,
       }),
+      names,
       say({ session, parent, children, siblings }) {
         const formatPeers = (some: readonly PeerEntry[]): string => some.map(sayPeer).join('; ') || 'none';
         return [

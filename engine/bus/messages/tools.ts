@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cursor, parseNumberCursor } from '../../core/api/cursor.ts';
 import { by, type Caller, chairOnly, ownWorkError } from '../../core/api/operation.ts';
-import { sayMore, tool } from '../../core/api/tool.ts';
+import { sayMore, tool, UNLISTED } from '../../core/api/tool.ts';
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
@@ -39,27 +39,43 @@ const ANSWER_MAX_CHARS = 1024 * 1024;
 const name = z.string();
 const rows = z.array(z.looseObject({}));
 
+/** The recipient of a message: one of the three parameters that name it. */
+const recipient = z.object({
+  to_session: z.string().optional(),
+  to_worker: z.string().optional(),
+  to_agent: z.string().optional(),
+});
+
+function toRecipient(row: MessageRow): z.infer<typeof recipient> {
+  const [kind, name] = readRecipient(row);
+  return { [`to_${kind}`]: name };
+}
+
+const sayRecipient = ({ to_session, to_worker, to_agent }: z.infer<typeof recipient>): string =>
+  to_session ?? to_worker ?? to_agent ?? '';
+
 /** A message as agents read it. */
 export const toMessageEntry = (row: MessageRow) => ({
   id: row.id,
   kind: row.kind,
-  from: row.from_session,
+  from_session: row.from_session,
   from_agent: row.from_agent,
-  ...(row.from_name === null ? {} : { from_name: row.from_name }),
-  to: readRecipient(row)[1],
+  ...(row.from_name === null ? {} : { name: row.from_name }),
+  ...toRecipient(row),
   body: row.body,
   parent_id: row.parent_id,
   payload_path: row.payload_path,
   at: rfc3339(row.created_at),
-  acked: row.acked_at === null ? null : rfc3339(row.acked_at),
+  acked_at: row.acked_at === null ? null : rfc3339(row.acked_at),
 });
 
 /** Formats a message with its sender and its full text. */
 const sayMessage = (message: ReturnType<typeof toMessageEntry>): string => {
-  const { id, kind, from, from_agent, to, body, parent_id, payload_path, at, acked } = message;
+  const { id, kind, from_session, from_agent, body, parent_id, payload_path, at, acked_at } = message;
+  const from = from_session ?? from_agent ?? 'an unknown sender';
   const head = [
-    `${id} ${kind} from ${from ?? from_agent ?? 'an unknown sender'} to ${to}, ${at}`,
-    ...(acked === null ? [] : ['read']),
+    `${id} ${kind} from ${from} to ${sayRecipient(message)}, ${at}`,
+    ...(acked_at === null ? [] : ['read']),
     ...(parent_id === null ? [] : [`answers ${parent_id}`]),
     ...(payload_path === null ? [] : [`file ${payload_path}`]),
   ];
@@ -212,7 +228,7 @@ function sendTool(deps: MessageToolDeps) {
     changes: true,
     input: sendInput,
     output: z.object({
-      messages: z.array(z.object({ id: z.int(), to: z.string() })),
+      messages: z.array(recipient.extend({ id: z.int() }).meta(UNLISTED)),
       known: z.boolean(),
       delivery: z.string().describe('State of its notice'),
     }),
@@ -220,13 +236,13 @@ function sendTool(deps: MessageToolDeps) {
       call.finish(() => {
         const sent = sendMessage(deps, input, caller);
         return {
-          messages: sent.map((row) => ({ id: row.id, to: readRecipient(row)[1] })),
+          messages: sent.map((row) => ({ id: row.id, ...toRecipient(row) })),
           known: sent.every((row) => addresses.isKnown(...readRecipient(row))),
           delivery: sent[0]?.delivery ?? 'none',
         };
       }),
     say({ messages: sent, known }) {
-      const text = sent.map(({ id, to }) => `message ${id} to ${to}`).join(', ');
+      const text = sent.map((each) => `message ${each.id} to ${sayRecipient(each)}`).join(', ');
       return known ? text : `${text}; no session of that name has been seen yet, so it is kept`;
     },
   });
@@ -245,7 +261,7 @@ function inboxTool(deps: MessageToolDeps) {
       agent: name.optional().describe("Also the messages to this agent; default: your session's"),
       unread: z.boolean().optional().describe('Default true; false: read ones too'),
       limit: z.int().min(1).max(500).optional().describe('Default 50'),
-      cursor: cursor.meta({ unlisted: true }),
+      cursor: cursor.meta(UNLISTED),
     }),
     output: z.object({
       session: z.string().nullable(),
@@ -295,7 +311,7 @@ function acknowledgeTool(deps: MessageToolDeps) {
       session: name.optional().describe('Recipient; default: yours'),
       agent: name.optional().describe("Recipient; default: your session's"),
       /** As a person, for any recipient; only for the Chair. */
-      as_person: z.boolean().optional().meta({ unlisted: true }),
+      as_person: z.boolean().optional().meta(UNLISTED),
     }),
     output: z.object({ id: z.int(), acked_at: z.string(), acked_by: z.string() }),
     run: (input, caller, call) =>
@@ -327,7 +343,7 @@ function staleTool({ clock, messages }: Pick<MessageToolDeps, 'clock' | 'message
         ? 'no alerts are waiting'
         : [
             ...found.map((each) => sayMessage(each as ReturnType<typeof toMessageEntry>)),
-            ...sayMore(more),
+            ...(more === 0 ? [] : [`and ${more} newer: acknowledge these to see them`]),
           ].join('\n\n'),
     run({ older_min = 15 }, caller) {
       const at = clock.now() - older_min * 60_000;

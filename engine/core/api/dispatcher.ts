@@ -39,15 +39,16 @@ export function createOperations<O extends Operation>(
   const runOnce = createRepeats(deps.calls);
   return {
     all,
-    async call(name, input, from, { key = null, ...options } = {}) {
+    async call(name, input, from, { key = null, parameters, ...options } = {}) {
       const found = byName.get(name);
       if (!found) throw new SvcError('not_found', `no operation ${JSON.stringify(name)}`);
       const caller = { ...from, ownWork: findOwnWork(from) };
       checkSeat(found, caller);
       checkActor(found, caller, deps.policy());
       checkWholeText(input);
-      const parsed = found.input.safeParse(withoutBlanks(found.input, input ?? {}));
-      if (!parsed.success) throw fieldsInvalid(parsed.error, parametersOf(found.input));
+      const schema = parameters ?? found.input;
+      const parsed = schema.safeParse(withoutBlanks(schema, input ?? {}));
+      if (!parsed.success) throw fieldsInvalid(parsed.error, parametersOf(schema));
       const call: OperationCall = {
         ...QUIET,
         ...options,

@@ -69,6 +69,8 @@ export interface OperationCall {
 export interface CallOptions extends Partial<Pick<OperationCall, 'signal' | 'progress'>> {
   /** Identifies the call. A client that lost its connection sends it again under the same key, and nothing happens twice. */
   key?: string | null;
+  /** Replaces the operation's input schema by a narrower one. */
+  parameters?: z.ZodType;
 }
 
 /**

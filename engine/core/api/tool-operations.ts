@@ -9,7 +9,16 @@ import {
   type Operations,
   wireOperation,
 } from './operation.ts';
-import { describeTool, isTool, type Tool, type ToolDescription, type ToolNames, toolName } from './tool.ts';
+import {
+  describeTool,
+  type FieldNames,
+  isTool,
+  renameFields,
+  type Tool,
+  type ToolDescription,
+  type ToolNames,
+  toolName,
+} from './tool.ts';
 import { readValuesInText } from './values-in-text.ts';
 
 /** The answer of a tool. */
@@ -28,7 +37,10 @@ export type CallTool = (
   options?: CallOptions,
 ) => Promise<ToolAnswer>;
 
-/** Calls tools by name: the operation runs like any other, and the answer is limited to its `output`. */
+/**
+ * Calls tools by name: the operation runs like any other, but its input is limited to the tool's parameters, and the
+ * answer to its `output`.
+ */
 export function createToolCalls({ all, call }: Operations): CallTool {
   const tools = new Map(all.filter(isTool).map((each) => [toolName(each.name), each]));
   return async (name, input, caller, options) => {
@@ -39,12 +51,29 @@ export function createToolCalls({ all, call }: Operations): CallTool {
         data: { unknownTool: name },
       });
     }
+    const { parameters, names } = found;
+    const done = await call(found.name, readValuesInText(parameters, input), caller, {
+      ...options,
+      parameters,
+    }).catch((error: unknown) => {
+      throw withNames(error, names);
+    });
     // Fields outside its output are for other clients.
-    const given = readValuesInText(found.input, input);
-    const result = found.output.parse(await call(found.name, given, caller, options)) as ToolAnswer['result'];
+    const result = found.output.parse(renameFields(done, names)) as ToolAnswer['result'];
     // The same content as JSON would double the traffic of the socket.
     return { result, text: found.say?.(result) ?? null };
   };
+}
+
+/** Returns a refusal whose facts have the names of an answer. */
+function withNames(error: unknown, names: FieldNames): unknown {
+  if (!(error instanceof SvcError) || Object.keys(names).length === 0) return error;
+  const { code, message, hint, data } = error;
+  return new SvcError(code, message, {
+    cause: error,
+    ...(hint === undefined ? {} : { hint }),
+    data: renameFields(data, names),
+  });
 }
 
 const isFor = (seat: Tool['seat'], caller: Caller): boolean =>

@@ -10,9 +10,15 @@ export interface Tool<
   I extends z.ZodType = z.ZodType,
   O extends z.ZodType = z.ZodType,
   R = z.output<O>,
+  P extends z.ZodType = z.ZodType,
+  M extends FieldNames = FieldNames,
 > extends Operation<N, I, R> {
+  /** The parameters of agents; its `input` also has those of other clients. */
+  parameters: P;
   /** Its answer in wire form. Kept small: agents pay for every byte of the list. */
   output: O;
+  /** The names that fields of its result have in its answer: those of the parameters that take them. */
+  names: M;
   /** True if it changes or removes existing data instead of only adding. */
   destructive: boolean;
   /** True if repeating it with the same arguments has no further effect. */
@@ -21,23 +27,91 @@ export interface Tool<
   say?(result: z.output<O>): string;
 }
 
+/** Accepted from other clients, but not offered to agents, who read every byte of the list at every start. */
+export const UNLISTED = { unlisted: true } as const;
+
+/** The declaration of a tool. Without `parameters`, agents have those of the input that are not `UNLISTED`. */
+type Definition<
+  N extends string,
+  I extends z.ZodObject,
+  O extends z.ZodType,
+  R,
+  P extends z.ZodObject,
+> = Omit<Operation<N, I>, 'run' | 'isWire' | 'result'> &
+  Pick<Tool<N, I, O>, 'output' | 'say'> &
+  Partial<Pick<Tool<N, I, O, R, P>, 'destructive' | 'idempotent' | 'parameters'>> & {
+    run(input: z.output<I>, caller: Caller, call: OperationCall): R | Promise<R>;
+  };
+
 /** A tool's `run` returns wire form; its result is also its type, which the schema may only outline. */
-export const tool = <
+export function tool<
   const N extends string,
-  I extends z.ZodType,
+  I extends z.ZodObject,
   O extends z.ZodType,
   R extends z.input<O> & object,
+  P extends z.ZodObject = I,
+>(definition: Definition<N, I, O, R, P>): Tool<N, I, O, R, P, Record<never, never>>;
+export function tool<
+  const N extends string,
+  I extends z.ZodObject,
+  O extends z.ZodType,
+  R extends object,
+  const M extends FieldNames,
+  P extends z.ZodObject = I,
 >(
-  definition: Omit<Tool<N, I, O>, 'run' | 'destructive' | 'idempotent' | 'isWire' | 'result'> &
-    Partial<Pick<Tool, 'destructive' | 'idempotent'>> & {
-      run(input: z.output<I>, caller: Caller, call: OperationCall): R | Promise<R>;
-    },
-): Tool<N, I, O, R> => ({
-  destructive: false,
-  idempotent: !definition.changes,
-  ...definition,
-  isWire: true,
-});
+  definition: Definition<N, I, O, R, P> & {
+    names: RenamedFields<R, M> extends z.input<O> ? M : never;
+  },
+): Tool<N, I, O, R, P, M>;
+export function tool(
+  definition: Definition<string, z.ZodObject, z.ZodType, object, z.ZodObject> & { names?: FieldNames },
+): Tool {
+  return {
+    destructive: false,
+    idempotent: !definition.changes,
+    parameters: withoutUnlisted(definition.input),
+    names: {},
+    ...definition,
+    isWire: true,
+  };
+}
+
+function withoutUnlisted(input: z.ZodObject): z.ZodObject {
+  const fields = Object.entries(input.shape as Record<string, z.ZodType>);
+  const listed = fields.filter(([, field]) => field.meta()?.unlisted !== true);
+  return listed.length === fields.length ? input : z.strictObject(Object.fromEntries(listed));
+}
+
+/** Names in an answer by names in a result. */
+export type FieldNames = Readonly<Record<string, string>>;
+
+/** The type of a value whose fields are renamed. A renamed field replaces an earlier one of that name. */
+export type RenamedFields<T, M extends FieldNames> = keyof M extends never
+  ? T
+  : T extends readonly (infer E)[]
+    ? RenamedFields<E, M>[]
+    : T extends object
+      ? {
+          [K in keyof T as K extends keyof M
+            ? M[K]
+            : K extends M[keyof T & keyof M]
+              ? never
+              : K]: RenamedFields<T[K], M>;
+        }
+      : T;
+
+/** Renames fields at every depth. */
+export function renameFields<T, const M extends FieldNames>(value: T, names: M): RenamedFields<T, M> {
+  return rename(value, new Map(Object.entries(names))) as RenamedFields<T, M>;
+}
+
+function rename(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (names.size === 0 || value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((each) => rename(each, names));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [names.get(name) ?? name, rename(each, names)]),
+  );
+}
 
 /** Returns the note in the text of a cut list about the rest. */
 export const sayMore = (more: number): string[] =>
@@ -83,7 +157,7 @@ interface Described extends Record<string, unknown> {
   maxLength?: number;
   maxItems?: number;
   names?: keyof ToolNames;
-  /** Omitted: clients set or receive it, and agents do not need it. */
+  /** Omitted: agents receive it without a description. */
   unlisted?: boolean;
   properties?: Record<string, Described>;
   items?: Described;
@@ -156,7 +230,7 @@ export const describeTool = (
 ): ToolDescription => ({
   name: toolName(each.name),
   description: each.about,
-  inputSchema: schemaOf(each.input, 'input', names),
+  inputSchema: schemaOf(each.parameters, 'input', names),
   outputSchema: schemaOf(each.output, 'output', names),
   // Omitted annotations have the protocol's defaults: it changes, may destroy, and a repeat is a second change.
   annotations: each.changes

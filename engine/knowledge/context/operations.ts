@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cursor, limitRows } from '../../core/api/cursor.ts';
 import { type Caller, operation } from '../../core/api/operation.ts';
-import { tool } from '../../core/api/tool.ts';
+import { tool, UNLISTED } from '../../core/api/tool.ts';
 import { toPrintable } from '../../core/base/text.ts';
 import { takeLines } from './chunks.ts';
 import { crushAndStore, keepPlaced, placeText } from './crush-and-store.ts';
@@ -10,13 +10,7 @@ import { longText } from './long-text.ts';
 import { shortenOperations } from './shorten.ts';
 import type { StoredText, TextStore } from './store.ts';
 
-const exitCode = z
-  .int()
-  .min(0)
-  .max(255)
-  .optional()
-  .describe('Exit code of the command.')
-  .meta({ unlisted: true });
+const exitCode = z.int().min(0).max(255).optional().describe('Exit code of the command.').meta(UNLISTED);
 
 const lineRange = z
   .string()

@@ -23,7 +23,7 @@ export const bundleOperations = (memory: Memories) => [
     input: z.strictObject({
       all: z.boolean().default(false).describe('Also expired and superseded ones.'),
       dir,
-      limit: z.int().min(1).max(MOST_EXPORTED).default(MOST_EXPORTED).meta({ unlisted: true }),
+      limit: z.int().min(1).max(MOST_EXPORTED).default(MOST_EXPORTED),
     }),
     output: z.object({ dir: z.string(), memories: z.int() }),
     say: (done) => `${formatCount(done.memories, 'memory', 'memories')} in ${done.dir}`,

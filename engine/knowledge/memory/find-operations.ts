@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cursor, limitRows } from '../../core/api/cursor.ts';
-import { tool } from '../../core/api/tool.ts';
+import { tool, UNLISTED } from '../../core/api/tool.ts';
 import type { Memories } from './index.ts';
 import { typeField } from './memory-fields.ts';
 import { type createMemoryView, sayMemories, shownMemory } from './show-memories.ts';
@@ -33,9 +33,9 @@ export const findOperations = (memory: Memories, show: ReturnType<typeof createM
     input: z.strictObject({
       limit: limitRows(100_000, 50),
       type: typeField,
-      cursor: cursor.meta({ unlisted: true }),
+      cursor: cursor.meta(UNLISTED),
     }),
-    output: z.object({ memories: z.array(shownMemory.meta({ unlisted: true })), more: z.int() }),
+    output: z.object({ memories: z.array(shownMemory.meta(UNLISTED)), more: z.int() }),
     say: ({ memories, more }) => sayMemories(memories, more),
     async run(input, caller) {
       const { store } = await memory.open();

@@ -75,23 +75,23 @@ describe('the tools over MCP', () => {
   });
 
   test('the tools plan, start, wait and promote a task', async () => {
-    const { task_id } = await chair.call('task_add', {
+    const { id } = await chair.call('task_add', {
       title: 'write a file',
       body: '#agent: edit hello.txt hi',
     });
     const said: (string | undefined)[] = [];
     const run = await chair.call(
       'task_run',
-      { id: task_id, wait: true },
+      { id, wait: true },
       { onprogress: ({ message }) => said.push(message) },
     );
     assert.equal(run.status, 'done');
     assert.equal(run.verdict?.sealed, true);
-    assert.match(said[0] ?? '', new RegExp(run.session_id));
+    assert.match(said[0] ?? '', new RegExp(run.session));
     const { worktrees } = await chair.call('worktree_status');
-    assert.equal(worktrees.find((each) => each.session_id === run.session_id)?.ahead, 1);
+    assert.equal(worktrees.find((each) => each.session === run.session)?.ahead, 1);
     const promoted = await chair.call('worktree_promote', {
-      session: run.session_id,
+      session: run.session,
     });
     assert.equal(ws.repository.git('rev-parse', 'main').trim(), promoted.after);
     assert.equal(promoted.removed, true);
@@ -112,13 +112,13 @@ describe('the tools over MCP', () => {
 
   test('a cancelled wait leaves the worker running', async () => {
     const stop = new AbortController();
-    const { task_id } = await chair.call('task_add', {
+    const { id } = await chair.call('task_add', {
       title: 'long',
       body: '#agent: hang',
     });
     const waiting = chair.call(
       'task_run',
-      { id: task_id, wait: true },
+      { id, wait: true },
       { signal: stop.signal, onprogress: () => stop.abort('enough') },
     );
     await assert.rejects(waiting);
@@ -126,15 +126,15 @@ describe('the tools over MCP', () => {
       const { tasks } = await chair.call('task_list', {
         status: 'running',
       });
-      return tasks.some((task) => task.task_id === task_id);
+      return tasks.some((task) => task.id === id);
     };
     await until(running);
-    await ws.svc(['task', 'cancel', task_id]);
+    await ws.svc(['task', 'cancel', id]);
   });
 
   test('resources are read and followed', async () => {
-    const { task_id } = await chair.call('task_add', { title: 'followed' });
-    const uri = `svc://task/${task_id}`;
+    const { id } = await chair.call('task_add', { title: 'followed' });
+    const uri = `svc://task/${id}`;
     const { contents } = await chair.client.readResource({ uri });
     assert.equal(JSON.parse((contents[0] as { text: string }).text).task.title, 'followed');
     const { ResourceUpdatedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js');
@@ -144,7 +144,7 @@ describe('the tools over MCP', () => {
       );
     });
     await chair.client.subscribeResource({ uri });
-    await chair.call('task_assign', { id: task_id, agent: 'scripted' });
+    await chair.call('task_assign', { id, agent: 'scripted' });
     assert.equal(await updated, uri);
     await assert.rejects(chair.client.readResource({ uri: 'svc://task/t-999' }), /-32002/);
   });
@@ -153,7 +153,7 @@ describe('the tools over MCP', () => {
 describe('the bridge', () => {
   test('the bridge survives a restart of the engine, and repeats no waiting call', async () => {
     const chair = await stdioClient(ws);
-    const { task_id } = await chair.call('task_add', {
+    const { id } = await chair.call('task_add', {
       title: 'across a restart',
       body: '#agent: wait-for go\n#agent: edit after.txt x',
     });
@@ -161,12 +161,12 @@ describe('the bridge', () => {
     const begun = new Promise<void>((resolve) => {
       told = resolve;
     });
-    const waiting = chair.call('task_run', { id: task_id, wait: true }, { onprogress: () => told() });
+    const waiting = chair.call('task_run', { id, wait: true }, { onprogress: () => told() });
     await begun;
     const { tasks } = await chair.call('task_list', { limit: 1 });
     await ws.killDaemon();
     // Any other client may start the next engine; the bridge finds it.
-    const session = tasks[0]?.session_id ?? '';
+    const session = tasks[0]?.session ?? '';
     const client = await ws.connect();
     const [row] = await client.call('session.list', { ids: [session] });
     await until(async () => {
@@ -179,9 +179,9 @@ describe('the bridge', () => {
     const { writeFileSync } = await import('node:fs');
     writeFileSync(`${placed?.cwd ?? row?.cwd}/go`, '');
     const done = await waiting;
-    assert.equal(done.session_id, session);
+    assert.equal(done.session, session);
     assert.equal(done.status, 'done');
-    const { sessions } = await client.call('task.show', { id: task_id });
+    const { sessions } = await client.call('task.show', { id });
     assert.equal(sessions.length, 1);
     await chair.close();
   });
@@ -310,8 +310,8 @@ test('svc tool lists and calls the same tools', async () => {
     'two',
   ]);
   assert.equal(called.code, 0, called.stderr);
-  const { task_id } = called.json<{ task_id: string }>();
-  const shown = (await ws.svc(['task', 'show', task_id, '--json'])).json<{
+  const { id } = called.json<{ id: string }>();
+  const shown = (await ws.svc(['task', 'show', id, '--json'])).json<{
     task: { acceptance_criteria: string[] };
   }>();
   assert.deepEqual(shown.task.acceptance_criteria, ['one', 'two']);

@@ -82,13 +82,13 @@ describe('messages', () => {
       await send({ to_session: other, ...input }, caller);
     const rows = (await inbox({}, worker(other))).messages as unknown as Record<string, unknown>[];
     for (const row of rows)
-      assert.deepEqual([row.from, row.from_agent, row.from_name], [session, 'scripted', own.workerId]);
+      assert.deepEqual([row.from_session, row.from_agent, row.name], [session, 'scripted', own.workerId]);
     await assert.rejects(send({ to_session: other, from_session: other }, worker(session)), {
       code: 'holder_mismatch',
     });
     await send({ to_session: other, from_session: session, ...claims });
     const last = (await inbox({}, worker(other))).messages.at(-1) as unknown as Record<string, unknown>;
-    assert.deepEqual([last.from, last.from_agent, last.from_name], [session, 'codex', 'the person']);
+    assert.deepEqual([last.from_session, last.from_agent, last.name], [session, 'codex', 'the person']);
   });
 
   test('messages need exactly one kind of recipient, and a missing one is named', async () => {
@@ -98,7 +98,10 @@ describe('messages', () => {
       message: /not to_session and to_agent/,
     });
     // Agents write an empty text for "not given".
-    assert.equal((await send({ to_session: 'chair', to_agent: '', to_worker: '' })).messages[0]?.to, 'chair');
+    assert.equal(
+      (await send({ to_session: 'chair', to_agent: '', to_worker: '' })).messages[0]?.to_session,
+      'chair',
+    );
     await assert.rejects(send({ to_role: 'cousin' }), { code: 'fields_invalid' });
     await assert.rejects(send({ to_session: 'chair', body: '' }), { code: 'fields_invalid' });
   });
@@ -126,8 +129,11 @@ describe('messages', () => {
   });
 
   test('messages to a project reach its Chair, now or later', async () => {
-    assert.equal((await send({ to_project: 'shop', body: 'for the shop' })).messages[0]?.to, 'chair@shop');
-    assert.equal((await send({ to_project: 'workspace' })).messages[0]?.to, 'chair');
+    assert.equal(
+      (await send({ to_project: 'shop', body: 'for the shop' })).messages[0]?.to_session,
+      'chair@shop',
+    );
+    assert.equal((await send({ to_project: 'workspace' })).messages[0]?.to_session, 'chair');
     const chair = await join(here, { project: 'shop' });
     const { messages, session } = await inbox({}, chair.caller);
     assert.deepEqual([session, messages.map(({ body }) => body)], [chair.id, ['for the shop']]);
@@ -222,14 +228,14 @@ describe('messages', () => {
     assert.ok(
       roster.siblings.every((each) => each.session_id !== one && !each.session_id.startsWith('chair')),
     );
-    assert.equal((await send({ to_role: 'parent' }, worker(one))).messages[0]?.to, 'chair');
+    assert.equal((await send({ to_role: 'parent' }, worker(one))).messages[0]?.to_session, 'chair');
     const siblings = await send({ to_role: 'sibling' }, worker(one));
     assert.deepEqual(
-      siblings.messages.map(({ to }) => to),
+      siblings.messages.map(({ to_session: to }) => to),
       roster.siblings.map((each) => each.session_id),
     );
     const children = await send({ to_role: 'child' }, chair.caller);
-    for (const each of [one, two]) assert.ok(children.messages.some(({ to }) => to === each));
+    for (const each of [one, two]) assert.ok(children.messages.some(({ to_session: to }) => to === each));
     await assert.rejects(send({ to_role: 'child' }, worker(one)), {
       code: 'not_found',
       message: /live child/,
@@ -242,11 +248,11 @@ describe('messages', () => {
     const [session, other] = [await dispatched(here), await dispatched(here)];
     const id = await idOf(send({ to_session: other }, worker(session)));
     const reply = await send({ parent_id: id, body: 'yes' }, worker(other));
-    assert.equal(reply.messages[0]?.to, session);
+    assert.equal(reply.messages[0]?.to_session, session);
     assert.equal((await inbox({}, worker(session))).messages[0]?.parent_id, id);
     // A person at the command line has no session; answers go to the Chair's seat.
     const ofPerson = await idOf(send({ to_session: other }));
-    assert.equal((await send({ parent_id: ofPerson }, worker(other))).messages[0]?.to, 'chair');
+    assert.equal((await send({ parent_id: ofPerson }, worker(other))).messages[0]?.to_session, 'chair');
     await assert.rejects(send({ parent_id: 999_999, to_session: 'chair' }), { code: 'not_found' });
   });
 
@@ -306,7 +312,7 @@ describe('messages', () => {
     assert.ok(messages.length > 1);
     assert.ok(messages.every(({ id }, index) => index === 0 || id > (messages[index - 1]?.id ?? 0)));
     for (const { id } of senders) {
-      const bodies = messages.filter(({ from }) => from === id).map(({ body }) => body);
+      const bodies = messages.filter(({ from_session: from }) => from === id).map(({ body }) => body);
       assert.deepEqual(bodies, ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
     }
   });

@@ -2,22 +2,28 @@ import type { Caller } from '../../../engine/core/api/operation.ts';
 import type { NewSeat } from '../../../engine/workers/sessions/seats/index.ts';
 import type { EngineHere } from '../../support/workspaces/engine.ts';
 
+interface Recipient {
+  to_session?: string | undefined;
+  to_worker?: string | undefined;
+  to_agent?: string | undefined;
+}
+
 export interface Sent {
-  messages: { id: number; to: string }[];
+  messages: ({ id: number } & Recipient)[];
   known: boolean;
   delivery: string;
 }
 
-export interface Shown {
+export interface Shown extends Recipient {
   id: number;
   kind: string;
-  from: string | null;
+  from_session: string | null;
   from_agent: string | null;
-  to: string;
+  name?: string;
   body: string;
   parent_id: number | null;
   payload_path: string | null;
-  acked: string | null;
+  acked_at: string | null;
 }
 
 export interface Inbox {

@@ -76,7 +76,7 @@ describe("a worker's mark of its task, and the end of its run", () => {
           [isWell ? 'sealed' : 'failed'],
         );
         const { messages } = await here.call('msg.inbox');
-        const body = messages.find(({ from }) => from === session_id)?.body ?? '';
+        const body = messages.find(({ from_session: from }) => from === session_id)?.body ?? '';
         assert.match(body, isWell ? /^- verdict: sealed$/m : /^- verdict: failed: /m);
         assert.equal(/task_run/.test(body), !isWell);
         if (isWell) await assert.rejects(here.call('task.run', { id: task_id }), { code: 'conflict' });

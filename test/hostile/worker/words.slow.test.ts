@@ -51,7 +51,7 @@ hostile(
       });
       assert.equal(messages.length, 4, out);
       for (const each of messages)
-        assert.deepEqual([each.from, each.from_agent, each.from_name], ['s-1', 'scripted', 'w-1']);
+        assert.deepEqual([each.from_session, each.from_agent, each.name], ['s-1', 'scripted', 'w-1']);
     } finally {
       await ws.close();
     }

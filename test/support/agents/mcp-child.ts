@@ -19,13 +19,13 @@ const expect = (given: unknown, wanted: unknown): void => {
 const TOOLS: Record<string, { input: Given; run(given: Given): Given }> = {
   task_add: {
     input: { title: { type: 'string' } },
-    run: ({ title }) => ({ task_id: 't-1', title, status: 'assigned' }),
+    run: ({ title }) => ({ id: 't-1', title, status: 'assigned' }),
   },
   task_run: {
     input: { id: { type: 'string' } },
     run({ id }) {
       expect(id, 't-1');
-      return { task_id: id, session_id: 's-1' };
+      return { id, session: 's-1' };
     },
   },
   ask_list: {
@@ -47,8 +47,8 @@ const TOOLS: Record<string, { input: Given; run(given: Given): Given }> = {
       const status = answered && looked > 2 ? 'done' : 'running';
       return {
         tasks: [
-          { task_id: 't-0', status: 'failed' },
-          { task_id: 't-1', status },
+          { id: 't-0', status: 'failed' },
+          { id: 't-1', status },
         ],
       };
     },

@@ -4,12 +4,19 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { Api } from '../../../engine/index.ts';
+import type { z } from 'zod';
+import type { FieldNames, RenamedFields } from '../../../engine/core/api/tool.ts';
+import type { Engine } from '../../../engine/index.ts';
 import { SVC, type TestWorkspace } from '../workspaces/workspace.ts';
+
+type EngineTool = Extract<Engine['operations']['all'][number], { names: FieldNames }>;
 
 /** Input and output of each tool, by the name that agents use. */
 export type ToolApi = {
-  [K in keyof Api as K extends `${infer Module}.${infer Verb}` ? `${Module}_${Verb}` : K]: Api[K];
+  [T in EngineTool as T['name'] extends `${infer Module}.${infer Verb}` ? `${Module}_${Verb}` : T['name']]: {
+    input: z.input<T['parameters']>;
+    output: RenamedFields<NonNullable<T['result']>, T['names']>;
+  };
 };
 
 type ToolInput<K extends keyof ToolApi> =

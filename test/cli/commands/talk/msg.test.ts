@@ -50,8 +50,8 @@ describe('svc msg', () => {
         input: 'from a pipe\n',
       },
     );
-    const { messages } = piped.json<{ messages: { id: number; to: string }[] }>();
-    assert.equal(messages[0]?.to, 'chair@shop');
+    const { messages } = piped.json<{ messages: { id: number; to_session: string }[] }>();
+    assert.equal(messages[0]?.to_session, 'chair@shop');
     const inbox = (await ws.svc(['msg', 'inbox', 'chair@shop', '--json'])).json<{
       messages: { body: string; payload_path: string }[];
     }>();

@@ -61,7 +61,7 @@ describe('races', () => {
     const { id, sessions } = await race(`wait-blue ${file} `, ['red', 'blue']);
     await until(async () => (await compare(id)).race.base_commit !== null);
     ws.repository.commit({ 'moved.txt': 'the base has moved on\n' }, 'moved');
-    const joined = await client.call('dispatch.worker', { agent: 'green', task: id });
+    const joined = await client.call('task.run', { id, agent: 'green' });
     assert.equal(joined.task_id, id);
     writeFileSync(file, '');
     await hasEnded(id);

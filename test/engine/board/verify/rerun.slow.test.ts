@@ -21,7 +21,7 @@ type Shown = WireValue<Verification>;
 interface Letter {
   kind: string;
   body: string;
-  from: string | null;
+  from_session: string | null;
 }
 
 const COMMIT = 'echo made by $SVC_SESSION > made.txt && git add made.txt && git commit -qm made';
@@ -69,7 +69,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     return session;
   }
   const lettersOf = async (session: string): Promise<Letter[]> =>
-    (await here.call('msg.inbox')).messages.filter(({ from }) => from === session);
+    (await here.call('msg.inbox')).messages.filter(({ from_session: from }) => from === session);
   const leftOf = (session: string): string[] =>
     readdirSync(join(ws.root, '.svc', 'agents', session)).filter((name) => name.startsWith('verify-'));
 

@@ -22,13 +22,16 @@ describe('the Chair gets a handoff at the end of a session', () => {
     const { session } = await here.call('task.run', { id: task_id });
     return until(async () => {
       const { messages } = await here.call('msg.inbox');
-      return messages.find(({ from }) => from === session.session_id);
+      return messages.find(({ from_session: from }) => from === session.session_id);
     }, 'the handoff');
   }
 
   test('the handoff has the verdict, the changes and the next step', async () => {
     const message = await handoff('#agent: edit kept.txt kept');
-    assert.deepEqual([message.kind, message.to, message.from_agent], ['handoff', 'chair', 'scripted']);
+    assert.deepEqual(
+      [message.kind, message.to_session, message.from_agent],
+      ['handoff', 'chair', 'scripted'],
+    );
     assert.match(message.body, /^# s-\d+ finished: /);
     for (const line of [
       /^- task: t-\d+: /m,

@@ -104,8 +104,8 @@ describe('a tool with text values', () => {
     ] as const) {
       const added = await call('task_add', { title: '5', body: 'true', acceptance_criteria: given });
       assert.equal(added.code, 0, added.stderr);
-      const { task_id } = added.json<{ task_id: string }>();
-      const { task } = (await ws.svc(['task', 'show', task_id, '--json'])).json<{
+      const { id } = added.json<{ id: string }>();
+      const { task } = (await ws.svc(['task', 'show', id, '--json'])).json<{
         task: { title: string; body: string; acceptance_criteria: string[] };
       }>();
       assert.deepEqual([task.title, task.body, task.acceptance_criteria], ['5', 'true', wanted]);
