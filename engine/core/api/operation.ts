@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { SvcError } from '../base/errors.ts';
 import { findHalfCharacter } from '../base/text.ts';
+import { mapKeys } from './map-keys.ts';
 
 /** Permissions: the Chair seat decides and dispatches, a worker works, a plain session participates. */
 export type Seat = 'chair' | 'worker' | 'plain';
@@ -215,15 +216,18 @@ export type WireValue<T> = T extends readonly (infer E)[]
     : T;
 
 /** Converts keys of our objects from camelCase to snake_case, deeply. Not for maps with the user's own keys. */
-export const toWire = <T>(value: T): WireValue<T> => withSnakeKeys(value) as WireValue<T>;
+export const toWire = <T>(value: T): WireValue<T> => mapKeys(value, toSnakeCase) as WireValue<T>;
 
-function withSnakeKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSnakeKeys);
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      withSnakeKeys(inner),
-    ]),
-  );
+/** Keys that were converted before. */
+const snakeCases = new Map<string, string>();
+/** Far more than the program has. */
+const MOST_SNAKE_CASES = 5000;
+
+function toSnakeCase(key: string): string {
+  let found = snakeCases.get(key);
+  if (found === undefined) {
+    found = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    if (snakeCases.size < MOST_SNAKE_CASES) snakeCases.set(key, found);
+  }
+  return found;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mapKeys } from './map-keys.ts';
 import type { Caller, Operation, OperationCall } from './operation.ts';
 
 /**
@@ -102,15 +103,11 @@ export type RenamedFields<T, M extends FieldNames> = keyof M extends never
 
 /** Renames fields at every depth. */
 export function renameFields<T, const M extends FieldNames>(value: T, names: M): RenamedFields<T, M> {
-  return rename(value, new Map(Object.entries(names))) as RenamedFields<T, M>;
-}
-
-function rename(value: unknown, names: ReadonlyMap<string, string>): unknown {
-  if (names.size === 0 || value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((each) => rename(each, names));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [names.get(name) ?? name, rename(each, names)]),
-  );
+  const wanted = new Map(Object.entries(names));
+  return (wanted.size === 0 ? value : mapKeys(value, (name) => wanted.get(name) ?? name)) as RenamedFields<
+    T,
+    M
+  >;
 }
 
 /** Returns the note in the text of a cut list about the rest. */
