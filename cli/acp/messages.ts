@@ -37,7 +37,7 @@ const formatPrompt = (messages: readonly NewMessage[]): string =>
       const from = each.from_session ?? each.from_name ?? each.from_agent ?? 'an unknown sender';
       const who = from === 'chair' ? 'the Chair' : from;
       const file = each.payload_path === null ? '' : ` (file ${each.payload_path})`;
-      return `${each.kind === 'note' ? 'Message' : each.kind} ${each.message_id} from ${who}${file}:\n\n${each.body.trimEnd()}`;
+      return `${each.kind === 'note' ? 'Message' : each.kind} ${each.id} from ${who}${file}:\n\n${each.body.trimEnd()}`;
     }),
     'When you have handled a message, acknowledge it with msg_ack; to answer it, use msg_send with its id as parent_id.',
   ].join('\n\n');

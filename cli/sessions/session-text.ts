@@ -30,7 +30,7 @@ const CONTAINMENT_WORDS = {
 
 /** The part of a worker's open question that is shown here. */
 export interface OpenAsk {
-  ask_id: number;
+  id: number;
   from_session: string | null;
   question: string;
 }
@@ -60,7 +60,7 @@ export function describeWait(row: ShownSession, ask?: OpenAsk): string | null {
   if (held !== null)
     return `${held.agent} gets no work until ${formatLocalTime(held.reopen_at)}: it failed ${formatCount(held.failures, 'time')} in a row (${held.code}); svc agents reset ${held.agent} lets it take work again now`;
   if (state === 'queued') return 'waits for a free worker slot';
-  if (ask !== undefined) return `asks: ${ask.question} (svc ask show ${ask.ask_id})`;
+  if (ask !== undefined) return `asks: ${ask.question} (svc ask show ${ask.id})`;
   return null;
 }
 

@@ -47,10 +47,10 @@ describe('a dispatch of a real agent on transport acp', { concurrency: 1 }, () =
         const answered = new Set<number>();
         const over = async (): Promise<boolean> => {
           const { asks: open } = await desk.here.call('ask.list', { status: 'open' });
-          for (const { ask_id, options, from_session } of open) {
+          for (const { id, options, from_session } of open) {
             assert.equal(from_session, run.id);
-            answered.add(ask_id);
-            await desk.here.call('ask.answer', { id: ask_id, answer: options[0] ?? '' });
+            answered.add(id);
+            await desk.here.call('ask.answer', { id, answer: options[0] ?? '' });
           }
           return (await run.session()).state === 'ended';
         };

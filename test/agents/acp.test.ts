@@ -75,7 +75,7 @@ describe('a real agent program on transport acp', () => {
       assert.equal(playing.child.exitCode, null, playing.told());
       const { asks } = (await engine.operations.call('ask.list', {}, CHAIR)) as { asks: WireValue<Ask>[] };
       const [ask] = asks;
-      return ask !== undefined && ask.ask_id > after && ask;
+      return ask !== undefined && ask.id > after && ask;
     }, 'an ask');
 
   function start(agent: string, modelUrl: string, ...resume: string[]) {
@@ -143,10 +143,10 @@ describe('a real agent program on transport acp', () => {
           const first = await openAsk(playing);
           assert.match(first.question, new RegExp(`wants to execute: touch ${agent}\\.made`));
           const [allow] = first.options;
-          await engine.operations.call('ask.answer', { id: first.ask_id, answer: allow }, CHAIR);
-          const second = await openAsk(playing, first.ask_id);
+          await engine.operations.call('ask.answer', { id: first.id, answer: allow }, CHAIR);
+          const second = await openAsk(playing, first.id);
           const reject = second.options.at(-1);
-          await engine.operations.call('ask.answer', { id: second.ask_id, answer: reject }, CHAIR);
+          await engine.operations.call('ask.answer', { id: second.id, answer: reject }, CHAIR);
           const code = await settled(playing.ended, 'the end of the run', 120_000);
           const facts = playing.facts();
           assert.equal(readFileSync(inside, 'utf8'), 'hello', playing.told());

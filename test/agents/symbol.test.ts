@@ -32,7 +32,7 @@ describe('an answer that names a symbol', { concurrency: 2 }, () => {
           return asks[0];
         });
         await desk.here.call('ask.answer', {
-          id: asked.ask_id,
+          id: asked.id,
           answer: 'yes, use that',
           symbol_ref: { symbol: 'sumByDay' },
         });

@@ -169,21 +169,20 @@ describe('svc acp run', () => {
     );
     assert.deepEqual(open[0]?.options, ['Allow (always)', 'Allow (once)', 'Reject']);
     assert.match(open[0]?.context ?? '', /paths:\n {2}\//);
-    for (const [index, { ask_id }] of open.entries())
-      await answer(ask_id, index === 0 ? 'Allow (always)' : 'Reject');
+    for (const [index, { id }] of open.entries()) await answer(id, index === 0 ? 'Allow (always)' : 'Reject');
     const [command] = await until(async () => {
       const found = await asks();
       return found.length === 1 && found;
     });
     assert.equal(command?.question, 'scripted wants to execute: make all');
     assert.match(command.context ?? '', /command:\nmake all/);
-    await answer(command.ask_id, 'Allow (once)');
+    await answer(command.id, 'Allow (once)');
     const [unnamed] = await until(async () => {
       const found = await asks();
       return found.length === 1 && found;
     });
     assert.equal(unnamed?.question, 'scripted wants to delete: delete');
-    await answer(unnamed.ask_id, 'Reject');
+    await answer(unnamed.id, 'Reject');
     const { said, lines } = await running;
     const answered = (path: string) => said.find((line) => line.includes(` ${path} was answered`));
     assert.equal(answered('src/new.ts'), 'edit src/new.ts was answered once');
@@ -354,7 +353,7 @@ describe('svc acp run', () => {
     });
     await host.close();
     await open();
-    await answer(open_!.ask_id, 'Allow (once)');
+    await answer(open_!.id, 'Allow (once)');
     assert.equal(await settled(ended), 0);
     assert.match(out(), /execute make was answered once/);
   });

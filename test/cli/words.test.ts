@@ -30,7 +30,7 @@ describe('the arguments of a command line', () => {
     assert.equal((await ws.svc(['msg', 'send', '-t', 'ada', '--', '--json'])).code, 0);
     const [last, first] = (await ws.svc(['msg', 'list', '--json'])).json<WireValue<Message>[]>();
     assert.deepEqual([first?.body, last?.body], ['- first\n- second', '--json']);
-    const shown = await ws.svc(['msg', 'show', String(first?.message_id)]);
+    const shown = await ws.svc(['msg', 'show', String(first?.id)]);
     assert.match(shown.stdout, /^to +ada$[\s\S]*\n\n- first\n- second\n$/m);
   });
 

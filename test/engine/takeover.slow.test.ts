@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
+import { type FieldNames, renameFields } from '../../engine/core/api/tool.ts';
 import { type Clock, systemClock } from '../../engine/core/base/clock.ts';
 import { hostEngine, openEngine } from '../../engine/index.ts';
 import { openStorage } from '../../engine/storage/index.ts';
@@ -20,6 +21,12 @@ import { SVC } from '../support/workspaces/workspace.ts';
 
 /** Fields that change with the clock, with failing deliveries, or once a worktree was looked at. */
 const MOVING = ['log_written_at', 'attempts', 'next_at', 'last_error', 'reasons', 'committed'];
+
+/** Fields with another name since the recording, by the first word of a command. */
+const RENAMED: Readonly<Record<string, FieldNames>> = {
+  ask: { ask_id: 'id' },
+  msg: { message_id: 'id' },
+};
 
 /**
  * Checks that everything from the recording is still there. New keys are allowed; lists have the same entries in the
@@ -111,7 +118,7 @@ for (const version of listRecordings()) {
           if (line.startsWith('worker list'))
             for (const session of said)
               if (session.session_id === left.recording.worker.session) session.pid = worker?.pid ?? null;
-          assertKept(await left.ask(line), said, line);
+          assertKept(await left.ask(line), renameFields(said, RENAMED[line.split(' ')[0] ?? ''] ?? {}), line);
         });
 
       test('svc.yaml is read, with its consents; keys without one wait', async () => {

@@ -65,7 +65,7 @@ test(`a strict worker's question outlives its engine, ${ROUNDS} of ${ROUNDS}, by
       }, `question ${at}`);
       await ws.crashDaemon();
       const [again] = await openAsks(ws);
-      assert.deepEqual([again?.ask_id, again?.status], [ask?.ask_id, 'open']);
+      assert.deepEqual([again?.id, again?.status], [ask?.id, 'open']);
       assert.equal((await ws.svc(['ask', 'answer', String(at), `answer ${at}`])).code, 0);
     }
     await until(async () => (await ws.svc(['task', 'list', '--json'])).stdout.includes('"done"'), 'its end');

@@ -11,7 +11,7 @@ export function getSelectedAsk(state: State): ListedAsk | undefined {
 }
 
 /** How messages and the list of pending calls refer to an ask. */
-const nameAsk = ({ ask_id: id }: ListedAsk): string => `ask ${id}`;
+const nameAsk = ({ id }: ListedAsk): string => `ask ${id}`;
 
 export function checkCanOpenAsk(state: State): string | null {
   const ask = getSelectedAsk(state);
@@ -46,7 +46,7 @@ export function sendAnswer(state: State, overlay: AnswerAsk, answer: string): St
     { ...state, overlay: null },
     {
       operation: 'ask.answer',
-      input: { id: ask.ask_id, answer },
+      input: { id: ask.id, answer },
       busy: nameAsk(ask),
       form: overlay,
       doing: `answering ${nameAsk(ask)}`,
@@ -59,7 +59,7 @@ export function sendAnswer(state: State, overlay: AnswerAsk, answer: string): St
 export function closeStaleAnswer(state: State): State {
   const { overlay } = state;
   if (overlay?.kind !== 'answer') return state;
-  const now = state.data.asks.get(String(overlay.ask.ask_id));
+  const now = state.data.asks.get(String(overlay.ask.id));
   if (now !== undefined && isOpenAsk(now)) return state;
   const what = now === undefined ? 'it is gone' : describeOutcome(now);
   const text = `${nameAsk(overlay.ask)} is closed, nothing was sent: ${what}`;

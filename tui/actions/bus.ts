@@ -38,14 +38,14 @@ function findLiveReader({ data: { peers } }: State, message: ListedMessage): Pee
 export function checkCanAcknowledge(state: State): string | null {
   const message = getSelectedMessage(state);
   if (message === undefined) return NOTHING_SELECTED;
-  if (message.acked_at !== null) return `message ${message.message_id} is already acknowledged`;
+  if (message.acked_at !== null) return `message ${message.id} is already acknowledged`;
   const reader = findLiveReader(state, message);
   return reader === undefined ? null : `${reader.session_id} is connected and has to read it itself`;
 }
 
 /** Acknowledges the selected message. That destroys nothing, so it needs no confirmation. */
 export function acknowledgeMessage(state: State): StateTransition {
-  const { message_id: id } = getSelectedMessage(state)!;
+  const { id } = getSelectedMessage(state)!;
   return callEngine(state, {
     operation: 'msg.ack',
     input: { id, as_person: true },
@@ -59,7 +59,7 @@ export function checkCanReply(state: State): string | null {
   const message = getSelectedMessage(state);
   if (message === undefined) return NOTHING_SELECTED;
   return message.from_session === null
-    ? `message ${message.message_id} came from no session: no one could read the reply`
+    ? `message ${message.id} came from no session: no one could read the reply`
     : null;
 }
 
@@ -124,7 +124,7 @@ export function sendWrittenMessage(state: State, overlay: WriteMessage): StateTr
         to_session: target.session,
         kind,
         body,
-        ...(parent === null ? {} : { parent_id: parent.message_id }),
+        ...(parent === null ? {} : { parent_id: parent.id }),
       },
       busy: `message to ${target.session}`,
       form: overlay,

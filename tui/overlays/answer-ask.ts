@@ -92,7 +92,7 @@ export function renderAnswer(
   const shown = all.slice(top, top + room);
   const below = all.length - top - shown.length;
   return {
-    title: `Answer ask ${ask.ask_id}`,
+    title: `Answer ask ${ask.id}`,
     note: [`${formatTimeLeft(ask.expires_at, state.now)} left`, below > 0 ? `▼ ${below} more` : '']
       .filter(Boolean)
       .join(' · '),

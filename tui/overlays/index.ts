@@ -179,7 +179,7 @@ export function renderOverlay(
       return renderAnswer(state, overlay, { cells, rows });
     case 'write':
       return {
-        title: overlay.parent === null ? 'New message' : `Reply to ${overlay.parent.message_id}`,
+        title: overlay.parent === null ? 'New message' : `Reply to ${overlay.parent.id}`,
         lines: renderMessageForm(overlay, state.data.sessions, cells),
         keys: '←→ choose  Tab next  Ctrl-E editor  Enter send  Esc cancel',
       };

@@ -77,7 +77,7 @@ export function renderMessageForm(
       : [[span(`  ${target?.session} ${READING_WORDS[reads]}`, 'dim')] as StyledLine]),
     ...(parent === null
       ? []
-      : wrapText(`answers ${parent.message_id}: ${formatFirstLine(parent.body)}`, cells - 2).map(
+      : wrapText(`answers ${parent.id}: ${formatFirstLine(parent.body)}`, cells - 2).map(
           (part): StyledLine => [span(`  ${part}`, 'dim')],
         )),
   ];

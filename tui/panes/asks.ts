@@ -15,13 +15,13 @@ export const isOpenAsk = (ask: ListedAsk): boolean => ask.status === 'open';
 
 /** Lists open asks in the order of arrival, so that new ones move none of them; then closed ones, newest first. */
 function sortAsks({ asks }: DashboardData): ListedAsk[] {
-  const all = [...asks.values()].sort((one, other) => one.ask_id - other.ask_id);
+  const all = [...asks.values()].sort((one, other) => one.id - other.id);
   const closed = all.filter((each) => !isOpenAsk(each)).reverse();
   return [...all.filter(isOpenAsk), ...closed.slice(0, MOST_CLOSED)];
 }
 
 export const listOpenAsks = ({ asks }: DashboardData): ListedAsk[] =>
-  [...asks.values()].filter(isOpenAsk).sort((one, other) => one.ask_id - other.ask_id);
+  [...asks.values()].filter(isOpenAsk).sort((one, other) => one.id - other.id);
 
 /** Describes who asks: the worker and its agent if they are known, otherwise the session. */
 export function describeAsker({ from_session: id }: ListedAsk, { data }: Pick<State, 'data'>): string {
@@ -42,10 +42,10 @@ export const asksPane = definePane<ListedAsk>({
   title: 'Asks',
   dataParts: ['asks'],
   listRows: sortAsks,
-  getRowId: (ask) => String(ask.ask_id),
+  getRowId: (ask) => String(ask.id),
   findRow: (data, id) => data.asks.get(id),
   fields: {
-    id: (ask) => String(ask.ask_id),
+    id: (ask) => String(ask.id),
     status: (ask) => ask.status,
     from: (ask) => ask.from_session,
     to: (ask) => ask.to_session,
@@ -54,7 +54,7 @@ export const asksPane = definePane<ListedAsk>({
     answer: (ask) => ask.answer,
   },
   columns: [
-    { head: 'id', width: 5, text: (ask) => String(ask.ask_id), style: dimClosedAsk },
+    { head: 'id', width: 5, text: (ask) => String(ask.id), style: dimClosedAsk },
     { head: 'from', width: 12, minWidth: 44, text: describeAsker, style: dimClosedAsk },
     { head: 'age', width: 4, align: 'right', text: (ask, { now }) => formatTimeSince(ask.created_at, now) },
     {
@@ -86,7 +86,7 @@ export const asksPane = definePane<ListedAsk>({
       : `${open} open`;
   },
   renderPreview: (state, row, cells) => ({
-    title: `ask ${row.ask_id}`,
+    title: `ask ${row.id}`,
     note: isOpenAsk(row) ? `${formatTimeLeft(row.expires_at, state.now)} left` : row.status,
     lines: [
       ...renderAskLines(state, row, cells),

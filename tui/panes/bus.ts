@@ -11,7 +11,7 @@ import { formatTimeSince } from './time.ts';
 
 /** Newest first. */
 const sortMessages = ({ messages }: DashboardData): ListedMessage[] =>
-  [...messages.values()].sort((one, other) => other.message_id - one.message_id);
+  [...messages.values()].sort((one, other) => other.id - one.id);
 
 /** The sending session with the sender's own name or its agent. */
 export const describeSender = ({
@@ -39,10 +39,10 @@ export const busPane = definePane<ListedMessage>({
   dataParts: ['messages'],
   markedAs: 'message',
   listRows: sortMessages,
-  getRowId: (message) => String(message.message_id),
+  getRowId: (message) => String(message.id),
   findRow: (data, id) => data.messages.get(id),
   fields: {
-    id: (message) => String(message.message_id),
+    id: (message) => String(message.id),
     status: (message) => (isUnreadMessage(message) ? 'unread' : 'read'),
     kind: (message) => message.kind,
     from: describeSender,
@@ -51,7 +51,7 @@ export const busPane = definePane<ListedMessage>({
     text: (message) => message.body,
   },
   columns: [
-    { head: 'id', width: 5, text: (message) => String(message.message_id) },
+    { head: 'id', width: 5, text: (message) => String(message.id) },
     {
       head: '',
       width: 6,
@@ -95,7 +95,7 @@ export const busPane = definePane<ListedMessage>({
     return [...facts, describeWindow('messages', messages.size)].filter(Boolean).join(' · ');
   },
   renderPreview: (state, row, cells) => ({
-    title: `message ${row.message_id}`,
+    title: `message ${row.id}`,
     note: isUnreadMessage(row) ? 'unread' : `read by ${row.acked_by ?? 'someone'}`,
     lines: renderMessagePreview(state, row, cells),
   }),
@@ -121,8 +121,8 @@ function renderMessagePreview(state: State, row: ListedMessage, cells: number): 
   const { messages } = state.data;
   const parent = row.parent_id === null ? undefined : messages.get(String(row.parent_id));
   const replies = [...messages.values()]
-    .filter((each) => each.parent_id === row.message_id)
-    .sort((one, other) => one.message_id - other.message_id);
+    .filter((each) => each.parent_id === row.id)
+    .sort((one, other) => one.id - other.id);
   return [
     ...renderFacts(
       [
@@ -152,7 +152,7 @@ function renderMessagePreview(state: State, row: ListedMessage, cells: number): 
     ...(replies.length === 0 ? [] : [[], renderHeading(formatCount(replies.length, 'reply', 'replies'))]),
     ...replies.map(
       (each): StyledLine => [
-        span(`${each.message_id} `, 'key'),
+        span(`${each.id} `, 'key'),
         span(`${describeSender(each)}: `, 'dim'),
         span(formatFirstLine(each.body)),
       ],

@@ -31,9 +31,9 @@ export function listWaiting(state: State): WaitingRow[] {
     })),
     ...listOpenAsks(state.data).map((each) => ({
       pane: 'asks' as const,
-      id: String(each.ask_id),
+      id: String(each.id),
       since: each.created_at,
-      text: `ask ${each.ask_id} ${describeAsker(each, state)}, ${formatTimeLeft(each.expires_at, state.now)} left: ${each.question}`,
+      text: `ask ${each.id} ${describeAsker(each, state)}, ${formatTimeLeft(each.expires_at, state.now)} left: ${each.question}`,
     })),
     ...sessions
       .sort((one, other) => parseIdNumber(one.session_id) - parseIdNumber(other.session_id))

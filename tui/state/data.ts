@@ -97,9 +97,9 @@ export function applyDataChange(
       change.deliveries === undefined
         ? base.deliveries
         : new Map(change.deliveries.map((row) => [String(row.id), row])),
-    asks: keepLatestAsks(mergeRows(base.asks, change.asks, (row) => String(row.ask_id))),
+    asks: keepLatestAsks(mergeRows(base.asks, change.asks, (row) => String(row.id))),
     messages: keepLatestRows(
-      mergeRows(base.messages, change.messages, (row) => String(row.message_id)),
+      mergeRows(base.messages, change.messages, (row) => String(row.id)),
       WINDOWS.messages.most,
     ),
     unread: change.unread ?? base.unread,
@@ -128,7 +128,7 @@ export function applyDataChange(
   };
   const arrived =
     (change.decisions ?? []).some((row) => row.state === 'pending' && !base.decisions.has(row.decision_id)) ||
-    (change.asks ?? []).some((row) => row.status === 'open' && !base.asks.has(String(row.ask_id)));
+    (change.asks ?? []).some((row) => row.status === 'open' && !base.asks.has(String(row.id)));
   return { data, arrived: arrived && !change.reset };
 }
 

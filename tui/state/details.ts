@@ -84,7 +84,7 @@ export function getSubjectStamp(data: DashboardData, { kind, id }: DetailSubject
       return data.deliveries.get(id)?.state ?? '';
     case 'message': {
       const message = data.messages.get(id);
-      return message === undefined ? '' : `${message.message_id} ${message.acked_at}`;
+      return message === undefined ? '' : `${message.id} ${message.acked_at}`;
     }
     case 'program':
       return id;

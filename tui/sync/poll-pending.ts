@@ -31,7 +31,7 @@ export function createPendingPoll({
     polledEvents = data.events;
     const messages = [...data.messages.values()].filter((each) => each.delivery === 'pending');
     if (messages.length > 0) {
-      const ids = messages.map((each) => each.message_id);
+      const ids = messages.map((each) => each.id);
       sendDataChange({ messages: await fetchMessages(client(), ids) });
     }
     polls += 1;

@@ -21,8 +21,8 @@ export function readShownHandoffs(options: { client(): EngineClient; getState():
   function findShown(state: State): number | null {
     const message = getSelectedMessage(state);
     if (state.focus !== 'bus' || state.overlay !== null || state.link.phase !== 'live') return null;
-    if (message?.kind !== 'handoff' || asked.has(message.message_id)) return null;
-    return checkCanAcknowledge(state) === null ? message.message_id : null;
+    if (message?.kind !== 'handoff' || asked.has(message.id)) return null;
+    return checkCanAcknowledge(state) === null ? message.id : null;
   }
 
   return {

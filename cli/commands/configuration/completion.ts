@@ -82,14 +82,14 @@ const listAsks =
   (status: 'open' | 'all'): Source =>
   async (client, limit) => {
     const { asks } = await client.call('ask.list', { status, limit });
-    return asks.map((ask) => ask.ask_id);
+    return asks.map((ask) => ask.id);
   };
 
 const listMessages =
   (input: Api['msg.list']['input']): Source =>
   async (client, limit) => {
     const messages = await client.call('msg.list', { ...input, limit });
-    return messages.map((message) => message.message_id);
+    return messages.map((message) => message.id);
   };
 
 /** The sources of ids by kind. */

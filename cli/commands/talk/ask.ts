@@ -62,9 +62,9 @@ const list = defineCommand({
         return asks;
       },
       count: async () => total,
-      getId: (each) => each.ask_id,
+      getId: (each) => each.id,
       columns: [
-        { head: 'id', value: (each) => each.ask_id },
+        { head: 'id', value: (each) => each.id },
         { head: 'status', value: (each) => each.status, style: (each) => findStateStyle(each.status) },
         { head: 'from', value: (each) => each.from_session },
         { head: 'to', value: (each) => each.to_session },
@@ -90,7 +90,7 @@ const show = defineCommand({
       [
         formatFacts(
           [
-            ['ask', `${ask.ask_id} ${ask.status}`, findStateStyle(ask.status)],
+            ['ask', `${ask.id} ${ask.status}`, findStateStyle(ask.status)],
             ['from', ask.from_session],
             ['task', ask.task_id],
             ['to', ask.to_session],
@@ -141,7 +141,7 @@ const answer = defineCommand({
     const isPointed = Object.values(ref).some((value) => value !== undefined);
     const client = await context.engine();
     const answered = await client.call('ask.answer', {
-      id: ask.ask_id,
+      id: ask.id,
       answer: text,
       ...(isPointed ? { symbol_ref: ref } : {}),
     });
@@ -178,10 +178,7 @@ const open = defineCommand({
     if (flags.noWait) {
       const client = await context.engine();
       const ask = await client.call('ask.open', input);
-      context.result(
-        ask,
-        ({ ask_id, to_session }) => `ask ${ask_id} waits for ${to_session}; svc ask show ${ask_id}`,
-      );
+      context.result(ask, ({ id, to_session }) => `ask ${id} waits for ${to_session}; svc ask show ${id}`);
       return 0;
     }
     const outcome = await waitForAnswer(context, input);

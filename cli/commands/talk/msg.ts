@@ -241,9 +241,9 @@ const list = defineCommand({
       standard: 100,
       fetch: (part) => client.call('msg.list', { unread, ...part }),
       count: () => client.call('msg.count', { unread }),
-      getId: (each) => each.message_id,
+      getId: (each) => each.id,
       columns: [
-        { head: 'id', value: (each) => each.message_id, right: true },
+        { head: 'id', value: (each) => each.id, right: true },
         {
           head: 'kind',
           value: (each) => each.kind,
@@ -280,7 +280,7 @@ const show = defineCommand({
       [
         formatFacts(
           [
-            ['message', `${each.message_id} ${each.kind}`, each.kind === 'alert' ? 'bad' : 'strong'],
+            ['message', `${each.id} ${each.kind}`, each.kind === 'alert' ? 'bad' : 'strong'],
             ['from', each.from_session ?? each.from_agent],
             ['to', each.to_session ?? each.to_worker ?? each.to_agent],
             ['sent', formatLocalTime(each.created_at)],

@@ -99,7 +99,7 @@ export function createAsks({
     by: { actor: string | null; via: string },
     more: { by?: string; reason: string },
   ): void {
-    changed.add(ask.askId);
+    changed.add(ask.id);
     if (kind === 'ask_opened') notice.opened(ask);
     else notice.closed(ask);
     events.append({
@@ -108,7 +108,7 @@ export function createAsks({
       sessionId: asWorkerSession(ask.fromSession),
       ...by,
       // The texts are for asker and answerer only; followers of events only learn that it happened.
-      data: { ask_id: ask.askId, from: ask.fromSession, to: ask.toSession, project: ask.project, ...more },
+      data: { ask_id: ask.id, from: ask.fromSession, to: ask.toSession, project: ask.project, ...more },
     });
   }
 

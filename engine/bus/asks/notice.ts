@@ -10,23 +10,15 @@ export interface AskNotice {
   closed(ask: Ask): void;
 }
 
-const nameOrigin = (ask: Ask): string => `ask ${ask.askId}`;
+const nameOrigin = (ask: Ask): string => `ask ${ask.id}`;
 
-function formatAskNotice({
-  askId,
-  fromSession,
-  question,
-  context,
-  options,
-  createdAt,
-  expiresAt,
-}: Ask): string {
+function formatAskNotice({ id, fromSession, question, context, options, createdAt, expiresAt }: Ask): string {
   const waits = formatAge(createdAt, Date.parse(expiresAt));
   const parts = [`${fromSession ?? 'Someone'} asks, and waits ${waits} for the answer:`, question];
   if (context !== null) parts.push(`Context:\n${context}`);
   if (options.length > 0)
     parts.push(`The answer is one of:\n${options.map((each) => `- ${each}`).join('\n')}`);
-  parts.push(renderWords(sentence`Answer with {ask.answer ${askId} <answer>}.`, 'anyone'));
+  parts.push(renderWords(sentence`Answer with {ask.answer ${id} <answer>}.`, 'anyone'));
   return parts.join('\n\n');
 }
 

@@ -16,7 +16,7 @@ export interface SymbolRef {
 
 /** A question that its asker waits on. Times are RFC 3339 UTC. */
 export interface Ask {
-  askId: number;
+  id: number;
   status: AskStatus;
   /** The asker; null if it has no session. */
   fromSession: string | null;
@@ -57,7 +57,7 @@ export interface AskRow {
 }
 
 export const toAsk = (row: AskRow): Ask => ({
-  askId: row.id,
+  id: row.id,
   status: row.status,
   fromSession: row.from_session,
   taskId: formatIdOrNull('t', row.task_id),

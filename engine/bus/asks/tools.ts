@@ -64,7 +64,7 @@ const symbolOut = z.unknown();
 
 /** How the wait on an ask ended, in wire form. */
 const toAskOutcome = (ask: Ask) => ({
-  id: ask.askId,
+  id: ask.id,
   status: ask.status === 'answered' ? ('answered' as const) : ('timeout' as const),
   answer: ask.answer,
   by: ask.answeredBy,
@@ -136,13 +136,13 @@ function waitWithProgress(
 ): Promise<Ask> {
   if (ask.status === 'open') {
     call.progress(
-      `ask ${ask.askId} waits for an answer from ${describeAddressee(peers, ask)}, until ${ask.expiresAt}`,
+      `ask ${ask.id} waits for an answer from ${describeAddressee(peers, ask)}, until ${ask.expiresAt}`,
     );
   }
-  return asks.wait(ask.askId, call.signal);
+  return asks.wait(ask.id, call.signal);
 }
 
-function checkMayAnswer({ askId, fromSession, toSession }: Ask, caller: Caller): void {
+function checkMayAnswer({ id: askId, fromSession, toSession }: Ask, caller: Caller): void {
   const mayNotAnswerError = (why: string, hint: string): SvcError =>
     new SvcError('holder_mismatch', why, { hint, data: { id: askId, to_session: toSession } });
   if (fromSession !== null && caller.sessionId === fromSession) {
@@ -215,7 +215,7 @@ function askingTools(deps: AskToolsDeps) {
           ? `ask ${number} was answered by ${by}: ${answer}${formatSymbolRef(symbol_ref)}`
           : `ask ${number} timed out: ${note}`,
       async run(input, caller, call) {
-        const askId = await call.begin(() => openAsk(deps, input, caller).askId);
+        const askId = await call.begin(() => openAsk(deps, input, caller).id);
         return toAskOutcome(await waitWithProgress(deps, asks.get(askId), call));
       },
     }),
@@ -271,7 +271,7 @@ function answeringTools(deps: AskToolsDeps) {
         if (status === 'timeout') throw askClosedError(ask);
         if (status === 'open' && options.length > 0 && !options.includes(input.answer)) {
           const problem = `has to be one of ${options.map((each) => JSON.stringify(each)).join(', ')}`;
-          throw new SvcError('fields_invalid', `answer: the answer of ask ${ask.askId} ${problem}`, {
+          throw new SvcError('fields_invalid', `answer: the answer of ask ${ask.id} ${problem}`, {
             data: { fields: [{ field: 'answer', problem }], options },
           });
         }
@@ -306,7 +306,7 @@ function askListTools({ asks, peers }: Pick<AskToolsDeps, 'asks' | 'peers'>) {
         cursor: cursor.meta(UNLISTED),
       }),
       output: z.object({ asks: z.array(listedAsk), more: z.int().optional() }),
-      names: { ask_id: 'id', task_id: 'task', answered_by: 'by' },
+      names: { task_id: 'task', answered_by: 'by' },
       say: ({ asks: found, more = 0 }) =>
         found.length === 0 ? 'no asks' : [...found.map(sayAsk), ...sayMore(more)].join('\n\n'),
       run({ limit: most, session, status, ids, cursor: last }, caller) {

@@ -52,8 +52,8 @@ export function createAskWaiters(get: (askId: number) => Ask): AskWaiters {
     },
     has: (askId) => waiting.has(askId),
     settle(ask) {
-      const waiters = waiting.get(ask.askId) ?? [];
-      waiting.delete(ask.askId);
+      const waiters = waiting.get(ask.id) ?? [];
+      waiting.delete(ask.id);
       for (const waiter of waiters) waiter.done(ask);
     },
     close() {

@@ -43,7 +43,7 @@ function formatMessages(messages: readonly Message[]): string {
   return lines.join('\n');
 }
 
-function formatLine({ messageId, kind, fromSession, fromAgent, fromName, body, payloadPath }: Message): {
+function formatLine({ id, kind, fromSession, fromAgent, fromName, body, payloadPath }: Message): {
   line: string;
   isCut: boolean;
 } {
@@ -52,7 +52,7 @@ function formatLine({ messageId, kind, fromSession, fromAgent, fromName, body, p
   const what = kind === 'note' ? 'message' : kind;
   const file = payloadPath === null ? '' : ` [file ${payloadPath}]`;
   const text = cutToWidth(body.trim(), MESSAGE_BYTES, Buffer.byteLength);
-  const whole = toPrintable(`${what} ${messageId} from ${from}${agent}: ${text}${file}`, { lines: true });
+  const whole = toPrintable(`${what} ${id} from ${from}${agent}: ${text}${file}`, { lines: true });
   // A line of the text must not look like another message.
   return { line: whole.replaceAll('\n', '\n  '), isCut: text !== body.trim() };
 }

@@ -63,7 +63,7 @@ export function describeStanding(deps: {
       ),
       ...formatList(
         'your questions that wait for an answer',
-        deps.asksOf(sessionId).map(({ askId, question }) => `ask ${askId} ${shortenText(question)}`),
+        deps.asksOf(sessionId).map(({ id, question }) => `ask ${id} ${shortenText(question)}`),
       ),
       ...formatList(
         'locks that you hold',

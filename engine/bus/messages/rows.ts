@@ -10,7 +10,7 @@ export type MessageDeliveryState = 'pending' | 'delivered' | 'failed' | 'none';
 /** A message, to exactly one of session, worker and agent. Times are RFC 3339 UTC. */
 export interface Message {
   /** Increases in commit order. */
-  messageId: number;
+  id: number;
   kind: MessageKind;
   body: string;
   /** An attached file of the workspace, relative to the workspace's folder. */
@@ -63,7 +63,7 @@ export interface MessageRow {
 const formatTimeOrNull = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
 
 export const toMessage = (row: MessageRow): Message => ({
-  messageId: row.id,
+  id: row.id,
   kind: row.kind,
   body: row.body,
   payloadPath: row.payload_path,

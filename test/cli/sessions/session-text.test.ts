@@ -26,7 +26,7 @@ describe('why a session waits', () => {
     assert.match(describeWait(sessionRow(3, { state: 'queued' })) ?? '', /free worker slot/);
     const running = sessionRow(4, { state: 'running' });
     assert.equal(describeWait(running), null);
-    const ask = { ask_id: 7, from_session: 's-4', question: 'May I?' };
+    const ask = { id: 7, from_session: 's-4', question: 'May I?' };
     assert.equal(describeWait(running, ask), 'asks: May I? (svc ask show 7)');
   });
 });

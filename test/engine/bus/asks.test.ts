@@ -134,7 +134,7 @@ describe('a question', () => {
     assert.match(outcome.note ?? '', /no one answered/);
     await assert.rejects(answer(id, 'too late'), { code: 'ask_closed' });
     assert.equal(events(id)[0]?.kind, 'ask_timeout');
-    assert.deepEqual((await list({ status: 'timeout' })).map((each) => each.ask_id).includes(id), true);
+    assert.deepEqual((await list({ status: 'timeout' })).map((each) => each.id).includes(id), true);
   });
 
   test('a question whose asker stopped waiting stays open, and a repeated call gets its answer', async () => {
@@ -144,7 +144,7 @@ describe('a question', () => {
     stop.abort();
     await assert.rejects(first.answered, { code: 'cancelled', message: new RegExp(`ask ${first.id} `) });
     assert.equal(
-      (await list()).some(({ ask_id }) => ask_id === first.id),
+      (await list()).some(({ id }) => id === first.id),
       true,
     );
     const again = await asks('Still there?', {}, worker, { key });
@@ -302,7 +302,7 @@ describe('a question', () => {
     const one = (await asks('one', {}, plain)).id;
     const two = (await asks('two', {}, plain)).id;
     const mine = async (input: object = {}) =>
-      (await list({ session: 'by-hand', ...input })).map(({ ask_id }) => ask_id);
+      (await list({ session: 'by-hand', ...input })).map(({ id }) => id);
     assert.deepEqual(await mine(), [one, two]);
     assert.deepEqual(await mine({ limit: 1 }), [one]);
     assert.deepEqual(await mine({ status: 'all' }), [two, one]);
@@ -310,7 +310,7 @@ describe('a question', () => {
     assert.deepEqual([await mine(), await mine({ status: 'answered' })], [[two], [one]]);
     const { asks: rows } = await here.call('ask.list', { ids: [one, two, 999_999] });
     assert.deepEqual(
-      rows.map((row) => [row.ask_id, row.status]),
+      rows.map((row) => [row.id, row.status]),
       [
         [two, 'open'],
         [one, 'answered'],
@@ -334,7 +334,7 @@ describe('a question', () => {
     const [event] = events(id);
     assert.deepEqual([event?.kind, event?.data.reason], ['ask_timeout', 'the session ended']);
     assert.equal(
-      (await list()).some((each) => each.ask_id === kept.id),
+      (await list()).some((each) => each.id === kept.id),
       true,
     );
     await assert.rejects((await asks('Hello?', { to_session: short.sessionId })).answered, {
@@ -406,12 +406,12 @@ describe('a daemon that is killed', () => {
     await until(() => Date.now() > Date.parse(brief.expires_at));
     const next = await ws.connect();
     const kind = 'ask_timeout';
-    await awaitEvent(next, (event) => event.kind === kind && event.data.ask_id === brief.ask_id);
-    await awaitEvent(next, (event) => event.kind === kind && event.data.ask_id === later.ask_id);
+    await awaitEvent(next, (event) => event.kind === kind && event.data.ask_id === brief.id);
+    await awaitEvent(next, (event) => event.kind === kind && event.data.ask_id === later.id);
     const { asks: rows } = await next.call('ask.list', { status: 'timeout' });
     assert.deepEqual(
-      rows.map((row) => row.ask_id),
-      [later.ask_id, brief.ask_id],
+      rows.map((row) => row.id),
+      [later.id, brief.id],
     );
     await until(() => ws.events.filter((each) => each.event === kind).length === 2);
   });

@@ -199,7 +199,7 @@ describe('the notice of a message', () => {
     assert.match(row.last_error ?? '', /ELOOP/);
     assert.equal(textOf(victim), 'mine');
     rmSync(notice('linked'));
-    assert.equal((await until(async () => (await message(row.message_id)).delivery === 'delivered')) && 1, 1);
+    assert.equal((await until(async () => (await message(row.id)).delivery === 'delivered')) && 1, 1);
     assert.match(textOf(notice('linked')), /hello/);
   });
 

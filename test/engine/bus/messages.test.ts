@@ -348,7 +348,7 @@ describe('messages', () => {
     const third = await idOf(send({ to_session: 'somebody' }));
     const counts = await here.call('msg.counts');
     assert.deepEqual(counts, { unread: before_.unread + 2, alerts: before_.alerts + 1 });
-    const list = async (input: object) => (await here.call('msg.list', input)).map((each) => each.message_id);
+    const list = async (input: object) => (await here.call('msg.list', input)).map((each) => each.id);
     assert.deepEqual(await list({ limit: 2 }), [third, second]);
     assert.deepEqual(await list({ cursor: String(third), limit: 2 }), [second, first]);
     assert.deepEqual(await list({ ids: [first, third, 999_999] }), [third, first]);
@@ -360,7 +360,7 @@ describe('messages', () => {
   test('a hook shows a message once; a damaged record only shows it again', async () => {
     const session = await dispatched(here);
     const surface = async (caller: Partial<Caller> = worker(session)) =>
-      (await here.call('msg.surface', {}, caller)).map((each) => each.message_id);
+      (await here.call('msg.surface', {}, caller)).map((each) => each.id);
     const first = await idOf(send({ to_session: session }));
     assert.deepEqual(await surface(), [first]);
     assert.deepEqual(await surface(), []);

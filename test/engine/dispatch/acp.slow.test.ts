@@ -143,7 +143,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
       ],
     );
     assert.match(shown.activity ?? '', /make all|inside\.txt/);
-    await rig.call('ask.answer', { id: ask.ask_id, answer: 'Reject' });
+    await rig.call('ask.answer', { id: ask.id, answer: 'Reject' });
     const ended = await rig.settled(id);
     assert.equal(ended.failure, null, rig.log(id));
     assert.deepEqual([ended.commits, ended.transport, ended.usage?.input], [1, 'acp', 30]);
@@ -236,7 +236,7 @@ test('the worker and its question outlive the engine; its time limit ends all of
       rig.run(['permission execute make all', ...WORK]),
       rig.run([`detach ${file}`, 'run setsid tail -f /dev/null >/dev/null 2>&1 &', 'hang'], 'stubborn'),
     ]);
-    const { ask_id } = await rig.ask(asking);
+    const { id: ask } = await rig.ask(asking);
     await until(() => existsSync(file));
     const host = childrenOf((await rig.show(late)).pid ?? 0);
     const agents = host.flatMap(({ pid }) => childrenOf(pid));
@@ -251,7 +251,7 @@ test('the worker and its question outlive the engine; its time limit ends all of
       ).run(late.slice(2));
       db.close();
     });
-    await rig.call('ask.answer', { id: ask_id, answer: 'Allow (once)' });
+    await rig.call('ask.answer', { id: ask, answer: 'Allow (once)' });
     const ended = await rig.settled(asking);
     assert.deepEqual([ended.failure, ended.commits], [null, 1], rig.log(asking));
     assert.match(rig.log(asking), /make all was answered once/);
@@ -275,8 +275,8 @@ test('the worker runs confined, with its questions and our tools', async (t) => 
   const rig = await makeRig({ 'guard.profile': 'strict' });
   try {
     const id = await rig.run(['permission execute make all', ...WORK, `call verify_report ${REPORT}`]);
-    const { ask_id } = await rig.ask(id);
-    await rig.call('ask.answer', { id: ask_id, answer: 'Allow (once)' });
+    const { id: ask } = await rig.ask(id);
+    await rig.call('ask.answer', { id: ask, answer: 'Allow (once)' });
     const ended = await rig.settled(id);
     assert.deepEqual([ended.failure, ended.commits, ended.profile], [null, 1, 'strict'], rig.log(id));
     // The tests that it reported run again when there is time.

@@ -135,7 +135,7 @@ hostile(
     await until(() => existsSync(join(worktree, 'code.ts')), 'the code of the other');
     const its = await call('session.show', { session: other });
     const theirs = { seat: 'worker', sessionId: other } as const;
-    const { ask_id } = await call('ask.open', { question: `${MARK}?`, context: MARK }, theirs);
+    const { id: ask } = await call('ask.open', { question: `${MARK}?`, context: MARK }, theirs);
     await call('msg.send', { to_session: 'chair', kind: 'alert', body: MARK }, theirs);
     await call('msg.send', { to_session: other, body: MARK });
     await call('lock.acquire', { path: `src/${MARK}`, holder: 'me' }, theirs);
@@ -144,7 +144,7 @@ hostile(
     const known: Record<string, string | number> = {
       other,
       worktree,
-      ask: ask_id,
+      ask,
       task: its.task_id,
       worker: its.worker_id,
       decision: its.decision_id,

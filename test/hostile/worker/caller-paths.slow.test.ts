@@ -264,7 +264,7 @@ hostile(
     // The worker claims to be in the project that it cannot see.
     const wait = 'until [ -e go ]; do sleep 0.05; done';
     const session = await started(here, `steps\n${promptSteps(ws, [{ shell: wait }, ...steps], elsewhere)}`);
-    assert.equal((await here.call('ask.open', { question: 'where?', to_session: session })).ask_id, ask_id);
+    assert.equal((await here.call('ask.open', { question: 'where?', to_session: session })).id, ask_id);
     const worktree = join(ws.root, '.svc', 'agents', 'worktrees', session);
     await until(() => existsSync(worktree), 'the worktree');
     writeFileSync(join(worktree, 'go'), '');

@@ -152,7 +152,7 @@ export const sessionRow = (id: number, more: Partial<ShownSession> = {}): ShownS
 
 /** An ask from s-1, created five minutes ago, with five minutes left. */
 export const askRow = (id: number, more: Partial<ListedAsk> = {}): ListedAsk => ({
-  ask_id: id,
+  id,
   status: 'open',
   from_session: 's-1',
   task_id: 't-1',
@@ -171,7 +171,7 @@ export const askRow = (id: number, more: Partial<ListedAsk> = {}): ListedAsk => 
 });
 
 export const messageRow = (id: number, more: Partial<ListedMessage> = {}): ListedMessage => ({
-  message_id: id,
+  id,
   kind: 'note',
   body: `Message number ${id}\nwith a second line`,
   payload_path: null,

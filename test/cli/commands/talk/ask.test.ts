@@ -88,10 +88,10 @@ describe('svc ask', () => {
     const options = ['-o', '3', '-o', '2', '-o', '1'];
     const asked = await ws.svc(['ask', 'open', 'How many?', ...options, '--no-wait', '--json']);
     assert.equal(asked.code, 0, asked.stderr);
-    const { ask_id, status } = asked.json<WireValue<Ask>>();
+    const { id, status } = asked.json<WireValue<Ask>>();
     assert.equal(status, 'open');
-    await ws.svc(['ask', 'answer', String(ask_id), '1']);
-    assert.equal((await shown(ask_id)).answer, '1');
+    await ws.svc(['ask', 'answer', String(id), '1']);
+    assert.equal((await shown(id)).answer, '1');
   });
 
   test('answer accepts a place in the code', async () => {
@@ -110,6 +110,6 @@ describe('svc ask', () => {
     assert.equal((await ws.svc(['ask', 'open', ' '])).code, 2);
     const asked = (await ws.svc(['ask', 'open', 'May I?', '--no-wait', '--json'])).json<WireValue<Ask>>();
     const asWorker = { env: { SVC_RUN_ID: 'of another workspace' } };
-    assert.equal((await ws.svc(['ask', 'answer', String(asked.ask_id), 'yes'], asWorker)).code, 3);
+    assert.equal((await ws.svc(['ask', 'answer', String(asked.id), 'yes'], asWorker)).code, 3);
   });
 });

@@ -55,7 +55,7 @@ describe('a worker at its own command line', () => {
     const asks = async () => (await ws.svc(['ask', 'list', '--json'])).json<WireValue<Ask>[]>();
     await until(async () => (await asks()).length === 1);
     const [ask] = await asks();
-    assert.equal((await ws.svc(['ask', 'answer', String(ask?.ask_id), '2'])).code, 0);
+    assert.equal((await ws.svc(['ask', 'answer', String(ask?.id), '2'])).code, 0);
     const { code, stdout, stderr } = await running;
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^no$/m);
