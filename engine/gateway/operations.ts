@@ -233,7 +233,7 @@ function usageOperations(deps: GatewayOperationsDeps) {
         recent: z.int().min(0).max(100).default(0).describe('newest calls in the summary'),
       }),
       output: z.looseObject({}),
-      names: { session_id: 'session' },
+      names: { session_id: 'session', of_session: 'session' },
       run: ({ view, recent }, caller): Record<string, unknown> => views[view](scopeUsage(caller), { recent }),
     }),
   ];

@@ -63,6 +63,10 @@ describe('races', () => {
     ws.repository.commit({ 'moved.txt': 'the base has moved on\n' }, 'moved');
     const joined = await client.call('task.run', { id, agent: 'green' });
     assert.equal(joined.task_id, id);
+    await assert.rejects(
+      client.call('task.run', { id, agent: 'green', name: 'w', inplace: true }),
+      fails('fields_invalid', /omit name, inplace/),
+    );
     writeFileSync(file, '');
     await hasEnded(id);
     const { race: ready, sessions: rows, task } = await compare(id);

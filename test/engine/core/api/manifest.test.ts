@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Caller, Operation } from '../../../../engine/core/api/operation.ts';
 import { isTool, type ToolDescription, toolName } from '../../../../engine/core/api/tool.ts';
 import type { ToolApi } from '../../../support/agents/mcp.ts';
@@ -130,6 +130,14 @@ describe('the manifest of tools', () => {
       Buffer.byteLength(JSON.stringify({ tools: await listTools(seat) }));
     assert.ok((await size('chair')) < 32_000, `${await size('chair')}`);
     assert.ok((await size('worker')) < 25_500, `${await size('worker')}`);
+  });
+
+  test('no answer of a tool names a task, session, ask, message or worker otherwise than the parameters do', () => {
+    const operations: readonly Operation[] = here.engine.operations.all;
+    for (const each of operations.filter(isTool)) {
+      const answer = JSON.stringify(z.toJSONSchema(each.output, { io: 'output' }));
+      assert.doesNotMatch(answer, /"(?:task|session|ask|message|worker)_id"/, each.name);
+    }
   });
 
   test('an id from an answer is taken by the parameter of the same name', async () => {
