@@ -1,6 +1,6 @@
-// Runs the official conformance suite of the model context protocol against the real /mcp of a workspace: `node
-// .ci/conformance.js [--url URL --token TOKEN]` after a build. Prints a line for each scenario and exits 1 if one
-// fails, or if the suite and the table of scenarios differ.
+// Runs the official conformance suites of the model context protocol, for the revisions before and since 2026-07-28,
+// against the real /mcp of a workspace: `node .ci/conformance.js [--url URL --token TOKEN]` after a build. Prints a line
+// for each scenario and exits 1 if one fails, or if a suite and its table of scenarios differ.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request as send } from 'node:http';
@@ -8,16 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { SCENARIOS } from './conformance-table.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { SUITES } from './conformance-table.js';
 
-const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 const LONGEST_MS = 60_000;
 
-function suite(...words) {
+function runSuite(program, ...words) {
   return new Promise((resolve) => {
-    execFile(process.execPath, [SUITE, ...words], { timeout: LONGEST_MS }, (error, stdout, stderr) =>
+    execFile(process.execPath, [program, ...words], { timeout: LONGEST_MS }, (error, stdout, stderr) =>
       resolve({ isOk: error === null, said: `${stdout}${stderr}` }),
     );
   });
@@ -66,7 +64,10 @@ async function startForwarder({ url, token }) {
 
 /** Returns the server's capabilities. */
 async function offersOf(url) {
-  const client = new Client({ name: 'svc-conformance', version: '0' });
+  const client = new Client(
+    { name: 'svc-conformance', version: '0' },
+    { versionNegotiation: { mode: 'auto' } },
+  );
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   const capabilities = client.getServerCapabilities() ?? {};
   const has = (name) => capabilities[name] !== undefined;
@@ -83,24 +84,34 @@ async function offersOf(url) {
   };
 }
 
-const applies = ({ why: _, ...needs }, offers) =>
+const applies = ({ why: _, except: __, ...needs }, offers) =>
   Object.entries(needs).every(([kind, name]) => offers[kind].includes(name));
 
 /** The suite reports success for a scenario without checks; here that is a failure. */
-async function runScenario(name, url) {
+async function runScenario({ program, revision, name, except = {} }, url) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-conformance-'));
   try {
-    const { isOk, said } = await suite('server', '--url', url, '--scenario', name, '--output-dir', folder);
+    const words = ['--url', url, '--scenario', name, '--output-dir', folder];
+    // The older suite is for one revision.
+    if (revision !== '2025-11-25') words.push('--spec-version', revision, '--force');
+    const { said } = await runSuite(program, 'server', ...words);
     const checks = readdirSync(folder).flatMap((each) =>
       JSON.parse(readFileSync(join(folder, each, 'checks.json'), 'utf8')),
     );
     const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
     const odd = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
-    const notes = odd.map(({ status, id, errorMessage, details }) =>
-      `${status.toLowerCase()} ${id}: ${errorMessage ?? details?.message ?? ''}`.trim(),
-    );
+    const excepted = odd.filter(({ id }) => id in except);
+    const bad = odd.filter(({ id }) => !(id in except));
+    const notes = [
+      ...excepted.map(({ id }) => `skipped ${id}: ${except[id]}`),
+      ...bad.map(({ status, id, errorMessage, details }) =>
+        `${status.toLowerCase()} ${id}: ${errorMessage ?? details?.message ?? ''}`.trim(),
+      ),
+    ];
+    for (const id of Object.keys(except))
+      if (!odd.some((each) => each.id === id)) bad.push(notes.push(`${id} passes: remove it from the table`));
     if (checks.length === 0) notes.push(`the suite ended without a result: ${said.trim().slice(-400)}`);
-    return { hasPassed: isOk && passed > 0, checks: passed, notes };
+    return { hasPassed: bad.length === 0 && passed > 0, checks: passed, notes };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -108,18 +119,11 @@ async function runScenario(name, url) {
 
 async function main() {
   const { values } = parseArgs({ options: { url: { type: 'string' }, token: { type: 'string' } } });
-  const listed = await suite('list', '--server');
-  const known = [...listed.said.matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name);
-  if (!listed.isOk || known.length === 0) throw new Error(`the suite lists no scenarios: ${listed.said}`);
-
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const tell = (state, name, text) => {
     counts[state] += 1;
     console.log(`${state.padEnd(7)} ${name}${text === '' ? '' : `  ${text}`}`);
   };
-  for (const name of Object.keys(SCENARIOS)) {
-    if (!known.includes(name)) tell('failed', name, 'is in the table, but not in the suite');
-  }
 
   const server = values.url
     ? { url: values.url, token: values.token ?? '', close() {} }
@@ -130,14 +134,27 @@ async function main() {
     const { status } = await fetch(server.url, { method: 'POST', body: '{}' });
     tell(status === 401 ? 'passed' : 'failed', 'token', `without it the answer is ${status}`);
     const offers = await offersOf(forwarder.url);
-    for (const name of known) {
-      const entry = SCENARIOS[name];
-      if (entry === undefined) tell('failed', name, 'is not in the table of scenarios');
-      else if (!applies(entry, offers)) tell('skipped', name, entry.why);
-      else {
-        const { hasPassed, checks, notes } = await runScenario(name, forwarder.url);
-        tell(hasPassed ? 'passed' : 'failed', name, `${checks} ${checks === 1 ? 'check' : 'checks'}`);
-        for (const note of notes) console.log(`        ${note}`);
+    for (const [revision, { program: address, scenarios }] of Object.entries(SUITES)) {
+      const program = fileURLToPath(address);
+      const listed = await runSuite(program, 'list', '--server');
+      // Each with the revisions that it applies to, in the newer suite.
+      const known = [...listed.said.matchAll(/^ {2}- (\S+)(?: \[(.*)\])?$/gm)]
+        .filter(([, , revisions = revision]) => /extension/.test(revisions) || revisions.includes(revision))
+        .map(([, name]) => name);
+      if (!listed.isOk || known.length === 0) throw new Error(`the suite lists no scenarios: ${listed.said}`);
+      console.log(`revision ${revision}`);
+      for (const name of Object.keys(scenarios))
+        if (!known.includes(name)) tell('failed', name, 'is in the table, but not in the suite');
+      for (const name of known) {
+        const entry = scenarios[name];
+        if (entry === undefined) tell('failed', name, 'is not in the table of scenarios');
+        else if (!applies(entry, offers)) tell('skipped', name, entry.why);
+        else {
+          const scenario = { program, revision, name, except: entry.except };
+          const { hasPassed, checks, notes } = await runScenario(scenario, forwarder.url);
+          tell(hasPassed ? 'passed' : 'failed', name, `${checks} ${checks === 1 ? 'check' : 'checks'}`);
+          for (const note of notes) console.log(`        ${note}`);
+        }
       }
     }
   } finally {

@@ -65,7 +65,7 @@ export function createKeptCalls({
 }
 
 /** If the engine received the call, its effects remain; only the answer is missing. */
-const createLostAnswerError = ({ code, message }: SvcError): SvcError =>
+export const createLostAnswerError = ({ code, message }: SvcError): SvcError =>
   new SvcError(code, `${message}: the engine stopped while this call waited for its answer`, {
     hint: sentence`svc up starts it; check what this call has done before you repeat it ({task.list}, {ask.list}, {msg.inbox})`,
   });

@@ -1,10 +1,12 @@
 import { SvcError } from '../engine/core/base/errors.ts';
 import { settleWithin } from '../engine/core/base/settle-within.ts';
-import type { EngineClient, EngineLink } from '../engine/index.ts';
+import type { EngineClient, EngineLink, LoggedEvent, WireValue } from '../engine/index.ts';
 import { createFollowing } from './following.ts';
 import { createKeptCalls, isLoss, type StartCondition } from './kept-calls.ts';
 
-export interface KeptLink extends EngineLink {
+export interface KeptLink extends Pick<EngineLink, 'call' | 'callTool' | 'sessionId'> {
+  /** Delivers every event after `begun` resolves, until `stop` is called. */
+  onEvent(listener: (event: WireValue<LoggedEvent>) => void): { begun: Promise<void>; stop(): void };
   close(): Promise<void>;
 }
 

@@ -64,6 +64,7 @@ export { isDoNotTrackSet } from './core/link-protocol/do-not-track.ts';
 export { readDaemonRecord } from './core/workspace/daemon-record.ts';
 export { findWorkspace } from './core/workspace/find.ts';
 export type { RegisteredWorkspace } from './core/workspace/registry.ts';
+export type { McpChannel } from './daemon/client.ts';
 export {
   type ApiInput,
   type ConnectOptions,
@@ -77,6 +78,7 @@ export type { Api, Engine, OpenOptions } from './daemon/compose/compose.ts';
 export type { EngineStatus } from './daemon/compose/operations.ts';
 export type { EngineHost } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
+export type { McpRelay } from './daemon/mcp/service.ts';
 export type { KnownPullRequest, ListedSession } from './dispatch/describe-sessions.ts';
 export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
 export { describeCopyType } from './knowledge/guard/describe-copy.ts';

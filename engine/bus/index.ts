@@ -23,7 +23,7 @@ import { createPost, type MessageService } from './post.ts';
 export interface Bus {
   seats: SeatRegistry;
   peers: SessionPeers;
-  asks: Pick<Asks, 'list' | 'counts'>;
+  asks: Pick<Asks, 'list' | 'counts' | 'withdraw'>;
   /** See `Post.surface`. */
   surface: MessageService['surface'];
   operations: (

@@ -4,13 +4,14 @@ import { JSONRPCClient } from 'json-rpc-2.0';
 import type { WireValue } from '../core/api/operation.ts';
 import type { ToolAnswer } from '../core/api/tool-operations.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
+import { createLineSplitter } from '../core/base/json-lines.ts';
 import type { DaemonRecord } from '../core/workspace/daemon-record.ts';
 import { findWorkspace } from '../core/workspace/find.ts';
 import { createClientNotifications, type EngineNotification } from './client-notifications.ts';
 import type { Api } from './compose/compose.ts';
 import { buildHello } from './hello.ts';
-import { createLineSplitter } from './json-lines.ts';
 import { locateEngine } from './locate.ts';
+import type { McpRelay } from './mcp/service.ts';
 import { PING_ID, watchConnection } from './watch-connection.ts';
 import { errorFromWire, type HelloMessage, type WelcomeMessage } from './wire.ts';
 
@@ -45,9 +46,21 @@ export interface EngineClient {
   ): Promise<T>;
   /** Ends a subscription of this connection; its listener is not called again. It may have ended already. */
   unsubscribe(subscription: number): Promise<void>;
+  /**
+   * Opens the engine's MCP server for a client whose lines the caller relays, as frames; see mcp/pipe.ts. `onFrame`
+   * gets the engine's frames.
+   */
+  openMcp(input: McpRelay, onFrame: (frame: string) => void): Promise<McpChannel>;
   /** Resolves when the connection has ended, by either side. */
   readonly closed: Promise<void>;
   close(): void;
+}
+
+/** The engine's side of a relay. */
+export interface McpChannel {
+  send(frame: string): void;
+  /** Tells whether an answer is due: a silent engine then counts as hung. */
+  setAwaiting(isAwaiting: boolean): void;
 }
 
 /** The input of an operation; optional if all its fields are. */
@@ -191,7 +204,13 @@ async function openClient(
   const notifications = createClientNotifications(sendRequest);
   const progress = new Map<unknown, (message: string) => void>();
 
+  let onFrame: ((frame: string) => void) | null = null;
+
   function receiveLine(line: string): void {
+    if (onFrame !== null && !line.startsWith('{')) {
+      onFrame(line);
+      return;
+    }
     const message = JSON.parse(line) as { id?: unknown; error?: { message: string } } & EngineNotification;
     if (message.id === null && message.error !== undefined) {
       watch.setProblem(errorFromWire(message.error));
@@ -273,6 +292,20 @@ async function openClient(
     callTool: (name, input, options) => runUnderKey('tool', name, { name, arguments: input }, options),
     subscribe: notifications.subscribe,
     unsubscribe: notifications.unsubscribe,
+    async openMcp(input, receiveFrame) {
+      onFrame = receiveFrame;
+      await sendRequest('mcp.open', input);
+      let isAwaited = false;
+      return {
+        send: (frame) => void socket.write(`${frame}\n`),
+        setAwaiting(isAwaiting) {
+          if (isAwaiting === isAwaited) return;
+          isAwaited = isAwaiting;
+          if (isAwaiting) watch.beginRequest();
+          else watch.endRequest();
+        },
+      };
+    },
     closed,
     close: () => socket.end(),
   };

@@ -4,10 +4,12 @@ import { z } from 'zod';
 import { chairOnly, toWire } from '../core/api/operation.ts';
 import type { ToolAnswer } from '../core/api/tool-operations.ts';
 import { SvcError } from '../core/base/errors.ts';
+import { createLineSplitter, MAX_LINE_BYTES } from '../core/base/json-lines.ts';
 import type { Engine } from './compose/compose.ts';
 import { type ConnectionOrigin, createGreeting } from './greeting.ts';
-import { createLineSplitter, MAX_LINE_BYTES } from './json-lines.ts';
 import { createKeyedCalls } from './keyed-calls.ts';
+import type { McpHost } from './mcp/index.ts';
+import type { McpPipe } from './mcp/pipe.ts';
 import type { SubscriptionQuota } from './open-subscriptions.ts';
 import { parseParameters } from './parse-parameters.ts';
 import { createSubscriptions } from './subscriptions.ts';
@@ -27,6 +29,14 @@ const toolInput = z.object({
 });
 
 const cancelInput = z.object({ key: z.string() });
+
+const mcpInput = z.object({
+  /** Names the relay, so that a repeated line is the same call. */
+  client: z.uuid(),
+  /** The last `p` frame of its last engine; null for none. */
+  point: z.string().max(200).nullable(),
+  is_resumed: z.boolean(),
+});
 
 /** Limits of a connection's data and time before its hello. */
 const GREETING = { lineBytes: 64 * 1024, lines: 16, ms: 10_000 };
@@ -49,14 +59,17 @@ export function refuseConnection(socket: Socket, error: SvcError): void {
   setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
 }
 
-/**
- * Serves operations and subscriptions to one client of a socket, as newline-delimited JSON-RPC 2.0.
- * @param quota shared by all connections
- */
+/** Streams of one engine that all its connections share. */
+export interface SharedStreams {
+  quota: SubscriptionQuota;
+  mcp: Pick<McpHost, 'openPipe'>;
+}
+
+/** Serves operations and subscriptions to one client of a socket, as newline-delimited JSON-RPC 2.0. */
 export function serveConnection(
   engine: Engine,
   socket: Socket,
-  quota: SubscriptionQuota,
+  { quota, mcp }: SharedStreams,
   origin: ConnectionOrigin,
 ): void {
   let earlyLines = 0;
@@ -87,13 +100,27 @@ export function serveConnection(
     (params) => void sendMessage({ jsonrpc: '2.0', method: 'progress', params }),
   );
 
+  let pipe: McpPipe | null = null;
   const rpc = createMethods(engine, { greeting, calls, subscriptions, gone: gone.signal });
+  rpc.addMethod('mcp.open', async (params: unknown) => {
+    if (pipe !== null) throw new SvcError('usage', 'a connection serves one MCP client');
+    const caller = await greeting.waitForCaller();
+    const opened = await mcp.openPipe(caller, parseParameters(mcpInput, params), {
+      send: (frame) => (socket.writable ? socket.write(`${frame}\n`) : true),
+      onDrained: (work) => void waitForDrain(socket, gone.signal).then(work),
+    });
+    if (gone.signal.aborted) await opened.close();
+    else pipe = opened;
+    return {};
+  });
 
   socket.on(
     'data',
     createLineSplitter(
       (line) => {
         if (gone.signal.aborted) return;
+        // A frame of an MCP client's relay; everything else is an object.
+        if (pipe !== null && !line.startsWith('{')) return pipe.receive(line);
         if (!greeting.isGreeted()) earlyLines += 1;
         if (earlyLines > GREETING.lines) {
           refuseClient(
@@ -122,6 +149,7 @@ export function serveConnection(
   socket.on('close', () => {
     clearTimeout(late);
     gone.abort();
+    void pipe?.close();
     greeting.depart();
   });
 }

@@ -12,11 +12,16 @@ import { registerWorkspace } from '../core/workspace/registry.ts';
 import { checkSocket, makeSocketFolder, resolveSocketPath } from '../core/workspace/socket-path.ts';
 import type { ProcessName } from '../workers/runner/processes/index.ts';
 import type { Engine } from './compose/compose.ts';
-import { refuseConnection, serveConnection, tooManyConnectionsError } from './connection.ts';
+import {
+  refuseConnection,
+  type SharedStreams,
+  serveConnection,
+  tooManyConnectionsError,
+} from './connection.ts';
 import { createDaemonHttp } from './http.ts';
 import { type KernelCalls, loadKernel } from './kernel.ts';
-import { mcpOverHttp } from './mcp/index.ts';
-import { createSubscriptionQuota, type SubscriptionQuota } from './open-subscriptions.ts';
+import { createMcpHost } from './mcp/index.ts';
+import { createSubscriptionQuota } from './open-subscriptions.ts';
 
 export interface EngineHost {
   readonly socket: string;
@@ -41,12 +46,12 @@ export async function hostEngine(engine: Engine): Promise<EngineHost> {
     engine.log.error({ problem: kernel.problem }, 'no caller is the Chair: callers cannot be distinguished');
   const clearAway = kernel.adoptOrphans();
   const connections = new Set<Socket>();
-  const quota = createSubscriptionQuota();
-  const server = createSocketServer(engine, { kernel, connections, quota });
+  const token = randomBytes(32).toString('hex');
+  const mcp = createMcpHost(engine, (shown) => shown === token);
+  const streams: SharedStreams = { quota: createSubscriptionQuota(), mcp };
+  const server = createSocketServer(engine, { kernel, connections, streams });
   await listenPrivately(server, path);
 
-  const token = randomBytes(32).toString('hex');
-  const mcp = mcpOverHttp(engine, (shown) => shown === token);
   const web = createDaemonHttp({
     token,
     isRun: (shown) => engine.seats.sessionOfRun(shown) !== null,
@@ -115,7 +120,7 @@ export async function hostEngine(engine: Engine): Promise<EngineHost> {
     return closing;
   };
   engine.runSockets.attach({
-    serve: (socket, run) => serveConnection(engine, socket, quota, { process: null, run }),
+    serve: (socket, run) => serveConnection(engine, socket, streams, { process: null, run }),
     refuse: (socket, most) => refuseConnection(socket, tooManyConnectionsError(most)),
   });
   engine.onStopAsked(() => void close());
@@ -129,11 +134,11 @@ function createSocketServer(
   {
     kernel,
     connections,
-    quota,
+    streams,
   }: {
     kernel: Pick<KernelCalls, 'peerOf'>;
     connections: Set<Socket>;
-    quota: SubscriptionQuota;
+    streams: SharedStreams;
   },
 ): Server {
   const server = createServer((socket) => {
@@ -153,7 +158,7 @@ function createSocketServer(
     const pidStart = peer === null || peer.pid <= 0 ? null : engine.startOf(peer.pid);
     const process: ProcessName | null =
       peer === null || pidStart === null ? null : { pid: peer.pid, pidStart };
-    serveConnection(engine, socket, quota, { process, run: null });
+    serveConnection(engine, socket, streams, { process, run: null });
   });
   server.maxConnections = 2 * MOST_CONNECTIONS;
   return server;

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
+import { createLineSplitter } from '../core/base/json-lines.ts';
 import { findWorkspace } from '../core/workspace/find.ts';
 import { buildHello } from './hello.ts';
-import { createLineSplitter } from './json-lines.ts';
 import { locateEngine } from './locate.ts';
 
 // Loaded at every tool call of every agent, so nothing here or below it may load a package. The usual client takes 4 ms

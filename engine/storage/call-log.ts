@@ -21,6 +21,9 @@ export function createCallLog(db: Database, write: GroupCommit['write']): CallLo
   const get = db.prepare<unknown[], CallRow>(
     'SELECT input, is_answer, value FROM call WHERE caller = ? AND operation = ? AND key = ?',
   );
+  const last = db.prepare<unknown[], { key: string; at: number }>(
+    'SELECT key, at FROM call WHERE caller = ? AND operation = ? AND key >= ? AND key < ? ORDER BY at DESC LIMIT 1',
+  );
   const put =
     db.prepare(`INSERT INTO call (caller, operation, key, input, is_answer, value, at) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (caller, operation, key) DO UPDATE SET is_answer = excluded.is_answer, value = excluded.value`);
@@ -35,6 +38,9 @@ export function createCallLog(db: Database, write: GroupCommit['write']): CallLo
       const row = get.get(caller, operation, key);
       if (row === undefined) return null;
       return { input: row.input, isAnswer: row.is_answer === 1, value: JSON.parse(row.value) };
+    },
+    findLast({ caller, operation, prefix }) {
+      return last.get(caller, operation, prefix, `${prefix}\u{10ffff}`) ?? null;
     },
     keep({ caller, operation, key }, { input, isAnswer, value }) {
       const now = Date.now();

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { CallLog } from '../core/api/repeat.ts';
 import type { GroupCommit } from './group-commit.ts';
+import type { WaitHandles } from './wait-handles.ts';
 
 export type Db = Database.Database;
 
@@ -18,6 +19,8 @@ export interface Storage {
   afterCommit: GroupCommit['afterCommit'];
   /** Repeatable calls, for the dispatcher. */
   readonly calls: CallLog;
+  /** Handles of calls that wait. */
+  readonly handles: WaitHandles;
   /** Called after each commit, outside any transaction. */
   onCommit: GroupCommit['onCommit'];
   /** Reports whether the database file was removed or replaced. */

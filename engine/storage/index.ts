@@ -12,6 +12,7 @@ import { createGroupCommit } from './group-commit.ts';
 import { watchPresence } from './presence.ts';
 import { WORKSPACE_SCHEMA } from './schema/index.ts';
 import { toStorageError } from './sqlite-errors.ts';
+import { createWaitHandles } from './wait-handles.ts';
 
 export { applySchema, FIRST_SCHEMA_NUMBER } from './apply-schema.ts';
 export type { Db, Storage } from './database.ts';
@@ -22,6 +23,7 @@ export { eventOperations } from './operations.ts';
 export { whenGone } from './presence.ts';
 export { createSavepoint } from './savepoint.ts';
 export { toStorageError } from './sqlite-errors.ts';
+export { RESULT_KEPT_MS, type WaitHandle } from './wait-handles.ts';
 
 /** Wait time for a foreign lock. Short, because the wait blocks everything else; only we should write. */
 const BUSY_MS = 300;
@@ -58,6 +60,7 @@ export function openStorage({ path, dataId }: { path: string; dataId?: string })
   return {
     db: opened,
     calls: createCallLog(opened, groupCommit.write),
+    handles: createWaitHandles(opened, groupCommit.write),
     write: groupCommit.write,
     afterCommit: groupCommit.afterCommit,
     onCommit: groupCommit.onCommit,

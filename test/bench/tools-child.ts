@@ -17,18 +17,15 @@ const now = (): number => Number(process.hrtime.bigint());
 
 /** `echo` answers immediately; `replay` answers a previously given text; `append` answers once a line is on disk. */
 async function trivialServer(file: string) {
-  const [{ Server }, { CallToolRequestSchema, ListToolsRequestSchema }] = await Promise.all([
-    import('@modelcontextprotocol/sdk/server/index.js'),
-    import('@modelcontextprotocol/sdk/types.js'),
-  ]);
+  const { Server } = await import('@modelcontextprotocol/server');
   const fd = openSync(file, 'a');
   const inputSchema = { type: 'object' as const };
   const tools = ['echo', 'keep', 'replay', 'append'].map((name) => ({ name, inputSchema }));
   let kept: Record<string, unknown> = {};
   return () => {
     const server = new Server({ name: 'trivial', version: '1' }, { capabilities: { tools: {} } });
-    server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
-    server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: input = {} } }) => {
+    server.setRequestHandler('tools/list', () => ({ tools }));
+    server.setRequestHandler('tools/call', ({ params: { name, arguments: input = {} } }) => {
       if (name === 'keep') kept = input;
       if (name === 'append') {
         writeSync(fd, `${JSON.stringify(input)}\n`);
@@ -42,30 +39,19 @@ async function trivialServer(file: string) {
 }
 
 async function stdio(file: string): Promise<void> {
-  const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
-  const create = await trivialServer(file);
-  await create().connect(new StdioServerTransport());
+  const { serveStdio } = await import('@modelcontextprotocol/server/stdio');
+  serveStdio(await trivialServer(file));
 }
 
 async function http(file: string): Promise<void> {
   const { createServer } = await import('node:http');
-  const { randomUUID } = await import('node:crypto');
-  const { StreamableHTTPServerTransport } = await import(
-    '@modelcontextprotocol/sdk/server/streamableHttp.js'
-  );
-  const create = await trivialServer(file);
-  const sessions = new Map<unknown, InstanceType<typeof StreamableHTTPServerTransport>>();
-  const server = createServer(async (request, response) => {
-    let transport = sessions.get(request.headers['mcp-session-id']);
-    if (transport === undefined) {
-      const opened = new StreamableHTTPServerTransport({
-        sessionIdGenerator: randomUUID,
-        onsessioninitialized: (id) => void sessions.set(id, opened),
-      });
-      await create().connect(opened as never);
-      transport = opened;
-    }
-    await transport.handleRequest(request, response);
+  const [{ createMcpHandler }, { toNodeHandler }] = await Promise.all([
+    import('@modelcontextprotocol/server'),
+    import('@modelcontextprotocol/node'),
+  ]);
+  const answer = toNodeHandler(createMcpHandler(await trivialServer(file)));
+  const server = createServer((request, response) => {
+    void answer(Object.assign(request, { method: request.method ?? '', url: request.url ?? '' }), response);
   });
   server.listen(0, '127.0.0.1', () => say({ port: (server.address() as AddressInfo).port }));
 }

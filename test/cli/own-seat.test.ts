@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type McpClient, stdioClient, type ToolApi } from '../support/agents/mcp.ts';
+import { followUpdates } from '../support/agents/resource-updates.ts';
 import { until } from '../support/wait.ts';
 import { takePart } from '../support/workspaces/seats.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
@@ -23,7 +24,11 @@ describe('a seat over MCP', () => {
 
   test('a seat learns who and where it is, and which names it may use', async () => {
     const said = chair.client.getInstructions() ?? '';
-    assert.ok(said.includes(`You are the Chair, session ${own} (me means`) && said.includes(ws.root), said);
+    assert.ok(said.includes('You are the Chair (me means your session') && said.includes(ws.root), said);
+    const before = await stdioClient(ws, { mode: 'legacy' });
+    const { session } = await before.call('msg_inbox');
+    assert.ok(before.client.getInstructions()?.includes(`You are the Chair, session ${session} (me means`));
+    await before.close();
     const plain = await stdioClient(ws, { env: { SVC_SESSION: 'ada' } });
     assert.match(plain.client.getInstructions() ?? '', /You are session ada .*not the Chair/);
     await plain.close();
@@ -82,14 +87,15 @@ describe('a seat over MCP', () => {
   test('a seat sees only its own mail, and is notified only of it', async () => {
     await takePart(ws, 'bob');
     const ada = await stdioClient(ws, { env: { SVC_SESSION: 'ada' } });
-    const told: string[] = [];
-    const { ResourceUpdatedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js');
-    ada.client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params: { uri } }) => {
-      told.push(uri);
-    });
-    await assert.rejects(ada.client.subscribeResource({ uri: 'svc://inbox/bob' }), { code: -32602 });
-    await assert.rejects(ada.client.subscribeResource({ uri: 'svc://task/t-99' }), { code: -32002 });
-    await ada.client.subscribeResource({ uri: 'svc://inbox/ada' });
+    const before = await stdioClient(ws, { env: { SVC_SESSION: 'ada' }, mode: 'legacy' });
+    for (const uri of ['svc://inbox/bob', 'svc://task/t-99'])
+      await assert.rejects(before.client.subscribeResource({ uri }), { code: -32602 });
+    const uris = ['svc://inbox/bob', 'svc://task/t-99', 'svc://inbox/ada'];
+    const subscription = await ada.client.listen({ resourceSubscriptions: uris });
+    assert.deepEqual(subscription.honoredFilter, { resourceSubscriptions: ['svc://inbox/ada'] });
+    await subscription.close();
+    const updates = await followUpdates(ada, uris);
+    const updatesBefore = await followUpdates(before, ['svc://inbox/ada']);
     for (const to of [
       { to_session: 'bob' },
       { to_session: 'chair' },
@@ -97,18 +103,19 @@ describe('a seat over MCP', () => {
       { to_session: 'ada' },
     ])
       await chair.call('msg_send', { ...to, kind: 'alert', body: JSON.stringify(to) });
-    await until(() => told.length > 0);
+    await until(() => updates.seen.length > 0 && updatesBefore.seen.length > 0);
     const stale = async (client: McpClient): Promise<string[]> =>
       (await client.call('msg_stale', { older_min: 0 })).messages.map(
         ({ to_session, to_agent }) => to_session ?? to_agent ?? '',
       );
     assert.deepEqual(await stale(ada), ['ada']);
     assert.deepEqual(await stale(chair), ['bob', 'chair', 'claude', 'ada']);
-    assert.deepEqual(told, ['svc://inbox/ada']);
+    assert.deepEqual([updates.seen, updatesBefore.seen], [['svc://inbox/ada'], ['svc://inbox/ada']]);
     const { content } = (await ada.client.callTool({ name: 'msg_inbox', arguments: {} })) as {
       content: { text: string }[];
     };
     assert.match(content[0]?.text ?? '', /^ada: 1 unread, 0 read\n\n\d+ alert from chair-\d+ to ada, /);
+    await before.close();
     await ada.close();
   });
 

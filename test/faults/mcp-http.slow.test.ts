@@ -106,7 +106,7 @@ describe('/mcp under misbehaving clients', { timeout: 200_000 }, () => {
   });
 
   test('the end of a session is the end of its seat, its questions and its locks', async () => {
-    const web = await httpClient(ws, { headers: { 'x-svc-session': 'by-web' } });
+    const web = await httpClient(ws, { headers: { 'x-svc-session': 'by-web' }, mode: 'legacy' });
     await web.call('lock_acquire', { holder: 'by-web', path: 'src' });
     const stop = new AbortController();
     const asked = web.call(

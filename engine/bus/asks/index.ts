@@ -43,6 +43,8 @@ export interface Asks extends AskQueries {
   answer(askId: number, answer: NewAnswer, by: CallAuthor): Ask;
   /** Resolves once the ask is no longer open. Rejects with `cancelled` on abort; the ask stays open. */
   wait(askId: number, signal: AbortSignal): Promise<Ask>;
+  /** Times out an open ask whose asker does not wait for it any more. */
+  withdraw(askId: number, by: CallAuthor): void;
   /** Times out the session's open asks. Call inside the transaction that ends it. */
   sessionEnded(sessionId: string): void;
   /** Times out asks that expired while no engine ran, and from then on each one when it expires. */
@@ -75,6 +77,9 @@ export function createAsks({
     WHERE id = ? AND status = 'open' RETURNING *`);
   const setExpired = db.prepare<unknown[], AskRow>(
     `UPDATE ask SET status = 'timeout' WHERE status = 'open' AND expires_at <= ? RETURNING *`,
+  );
+  const setWithdrawn = db.prepare<unknown[], AskRow>(
+    `UPDATE ask SET status = 'timeout' WHERE status = 'open' AND id = ? RETURNING *`,
   );
   const setLeft = db.prepare<unknown[], AskRow>(
     `UPDATE ask SET status = 'timeout' WHERE status = 'open' AND from_session = ? RETURNING *`,
@@ -175,6 +180,10 @@ export function createAsks({
       throw askClosedError(ask);
     },
     wait: waiters.wait,
+    withdraw(askId, by) {
+      const row = setWithdrawn.get(askId);
+      if (row !== undefined) recordChange('ask_timeout', toAsk(row), by, { reason: 'the asker withdrew it' });
+    },
     sessionEnded(sessionId) {
       recordTimeouts(setLeft.all(sessionId), 'the session ended');
     },

@@ -23,6 +23,8 @@ export interface KeptCall {
 export interface CallLog {
   write<T>(work: () => T): Promise<T>;
   find(name: CallName): KeptCall | null;
+  /** Returns the newest call of this caller and operation whose key starts with `prefix`; `at` in ms. */
+  findLast(of: Omit<CallName, 'key'> & { prefix: string }): { key: string; at: number } | null;
   /** Runs inside `write`. */
   keep(name: CallName, kept: KeptCall): void;
 }

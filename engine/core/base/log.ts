@@ -2,6 +2,7 @@ import { closeSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { makePrivateFolder, openPrivate } from './private-files.ts';
+import { readCurrentTrace } from './trace-context.ts';
 
 const LARGEST_BYTES = 10 * 1024 ** 2;
 const KEPT = 6;
@@ -49,7 +50,10 @@ export function openLog(
       stream.emit('error', error);
     }
   });
-  const log = pino({ level: 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  const log = pino(
+    { level: 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: readCurrentTrace },
+    stream,
+  );
   return {
     log,
     close() {

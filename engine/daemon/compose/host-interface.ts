@@ -1,10 +1,12 @@
 import { isLoopback, parseAddress } from '../../config/index.ts';
-import type { OwnWork } from '../../core/api/operation.ts';
+import { by, type Caller, type OwnWork } from '../../core/api/operation.ts';
+import { nameCaller } from '../../core/api/repeat.ts';
 import { version } from '../../core/base/own-package.ts';
 import type { EngineProcess } from '../../core/workspace/daemon-record.ts';
 import { readBootId } from '../../core/workspace/lost-engine.ts';
 import {
   findConnectionOwners,
+  type ProcessName,
   type ProcessOrigin,
   type RunProcesses,
   type TcpEnds,
@@ -21,21 +23,31 @@ function describeOwnProcess({
   return start === null || boot === null ? null : { start, boot, login: readOwnLogin() };
 }
 
+/** The client of a loopback connection. */
+export interface ConnectionClient {
+  standing: ProcessOrigin;
+  /** The processes that hold its end. */
+  owners: ProcessName[];
+}
+
 /** Traces the lowest layer: the processes that hold the other end of a loopback connection. */
 async function traceClient(
   { readStartTime, traceProcess }: Pick<RunProcesses, 'readStartTime' | 'traceProcess'>,
   ends: TcpEnds,
-): Promise<ProcessOrigin> {
-  const standings = (await findConnectionOwners(ends)).map((pid) => {
+): Promise<ConnectionClient> {
+  const found = (await findConnectionOwners(ends)).map((pid) => {
     const pidStart = readStartTime(pid);
-    return traceProcess(pidStart === null ? null : { pid, pidStart });
+    return pidStart === null ? null : { pid, pidStart };
   });
-  if (standings.length === 0) return traceProcess(null);
-  return {
+  const standings = found.map(traceProcess);
+  const owners = found.filter((owner) => owner !== null);
+  if (standings.length === 0) return { standing: traceProcess(null), owners };
+  const standing: ProcessOrigin = {
     runs: standings.flatMap((each) => each.runs),
     isOfEngine: standings.some((each) => each.isOfEngine),
     doubt: standings.map(({ doubt }) => doubt).find((doubt) => doubt !== null) ?? null,
   };
+  return { standing, owners };
 }
 
 /** Picks what the engine's host needs of its modules, to serve callers. */
@@ -55,6 +67,16 @@ export function createHostInterface(shared: SharedDependencies, modules: EngineM
     log,
     logs: modules.logs,
     onCommit: storage.onCommit,
+    handles: storage.handles,
+    /** Withdraws the question of a call of `ask` that its caller does not wait for any more. */
+    async withdrawAsk(caller: Caller, key: string): Promise<void> {
+      const call = storage.calls.find({ caller: nameCaller(caller), operation: 'ask', key });
+      const askId = call === null || call.isAnswer ? null : Number(call.value);
+      if (askId !== null) await storage.write(() => bus.asks.withdraw(askId, by(caller)));
+    },
+    /** Finds the newest call of a tool by this caller whose key starts with `prefix`. */
+    findLastCall: (caller: Caller, tool: string, prefix: string) =>
+      storage.calls.findLast({ caller: nameCaller(caller), operation: tool.replace('_', '.'), prefix }),
     isLoopback,
     daemonAddress: () => parseAddress(config().daemon.addr),
     /** The inputs of `seatOf`. */
@@ -85,7 +107,7 @@ export function createHostInterface(shared: SharedDependencies, modules: EngineM
     /** Only for a process that only hosts the engine. */
     enterEngineCgroup: processes.enterEngineCgroup,
     standingOf: processes.traceProcess,
-    standingOfClient: (ends: TcpEnds) => traceClient(processes, ends),
+    identifyClient: (ends: TcpEnds) => traceClient(processes, ends),
     /** The entry point of confined workers: the engine's host serves them. */
     runSockets: modules.runSockets,
     resolveSession: sessions.resolve,

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { WireValue } from '../../core/api/operation.ts';
 import { createSerialQueue } from '../../core/base/serial-queue.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
@@ -8,8 +7,11 @@ import { isChangedBy, readerOf } from './resources.ts';
 
 /** The resources that one client follows. */
 export interface FollowedResources {
-  /** Resolves once no change of it is missed any more. */
-  add(uri: string): Promise<void>;
+  /**
+   * Resolves once no change of it is missed any more.
+   * @param resumes true if the client has followed it over an earlier connection
+   */
+  add(uri: string, resumes: boolean): Promise<void>;
   remove(uri: string): void;
   close(): void;
 }
@@ -20,12 +22,16 @@ interface InboxState {
   read: number;
 }
 
-/** Notifies the client of `server` when one of its followed resources has changed. */
-export function followResources(server: Server, link: EngineLink): FollowedResources {
-  /** Inboxes with their state at the last check. */
-  const followed = new Map<string, InboxState | null>();
+interface FollowedResource {
+  following: ReturnType<EngineLink['onEvent']>;
+  /** Of an inbox, at its last check; null while it is unknown. */
+  state: InboxState | null;
+}
+
+/** Calls `notifyUpdated` with the address of a followed resource after each of its changes. */
+export function followResources(link: EngineLink, notifyUpdated: (uri: string) => void): FollowedResources {
+  const followed = new Map<string, FollowedResource>();
   const gone = new AbortController();
-  let following: ReturnType<EngineLink['onEvent']> | null = null;
   /** Checks inboxes, one after the other; checks that have not started include everything before they do. */
   const enqueue = createSerialQueue();
   const waiting = new Set<string>();
@@ -38,59 +44,53 @@ export function followResources(server: Server, link: EngineLink): FollowedResou
     return { unread, read };
   }
 
-  const notifyUpdated = (uri: string): void =>
-    void server.sendResourceUpdated({ uri }).catch(() => undefined);
-
   async function checkResource(uri: string): Promise<void> {
     waiting.delete(uri);
     if (!followed.has(uri)) return;
     const now = await inboxState(uri).catch(() => null);
-    const before = followed.get(uri);
-    if (now === null || before === undefined) return;
+    const resource = followed.get(uri);
+    if (now === null || resource === undefined) return;
+    const { state: before } = resource;
     if (now.unread === before?.unread && now.read === before?.read) return;
-    followed.set(uri, now);
+    resource.state = now;
     notifyUpdated(uri);
   }
 
-  function receiveEvent(event: WireValue<LoggedEvent>): void {
-    for (const uri of followed.keys()) {
-      const isChanged = isChangedBy(event, uri);
-      if (isChanged === true) notifyUpdated(uri);
-      if (isChanged !== 'perhaps' || waiting.has(uri)) continue;
-      waiting.add(uri);
-      void enqueue(() => checkResource(uri));
-    }
+  function receiveEvent(uri: string, event: WireValue<LoggedEvent>): void {
+    const isChanged = isChangedBy(event, uri);
+    if (isChanged === true) notifyUpdated(uri);
+    if (isChanged !== 'perhaps' || waiting.has(uri)) return;
+    waiting.add(uri);
+    void enqueue(() => checkResource(uri));
   }
 
-  function stopWhenUnused(): void {
-    if (followed.size > 0) return;
-    following?.stop();
-    following = null;
+  function remove(uri: string): void {
+    followed.get(uri)?.following.stop();
+    followed.delete(uri);
   }
 
   return {
-    async add(uri) {
-      if (!followed.has(uri)) followed.set(uri, null);
+    async add(uri, resumes) {
+      if (followed.has(uri)) return;
+      const following = link.onEvent((event) => receiveEvent(uri, event), resumes);
+      const resource: FollowedResource = { following, state: null };
+      followed.set(uri, resource);
       try {
-        following ??= link.onEvent(receiveEvent);
         await following.begun;
+        // Its last known state has been lost with the earlier connection.
+        if (resumes) return;
         // After checks in progress: later ones are compared with this one.
         const state = await enqueue(() => inboxState(uri));
-        if (followed.get(uri) === null) followed.set(uri, state);
+        resource.state ??= state;
       } catch (error) {
-        followed.delete(uri);
-        stopWhenUnused();
+        remove(uri);
         throw error;
       }
     },
-    remove(uri) {
-      followed.delete(uri);
-      stopWhenUnused();
-    },
+    remove,
     close() {
       gone.abort();
-      followed.clear();
-      stopWhenUnused();
+      for (const uri of [...followed.keys()]) remove(uri);
     },
   };
 }

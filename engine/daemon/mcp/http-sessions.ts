@@ -1,46 +1,40 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { type Caller, toWire, type WireValue } from '../../core/api/operation.ts';
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import type { Server } from '@modelcontextprotocol/server';
 import { SvcError } from '../../core/base/errors.ts';
-import type { LoggedEvent } from '../../storage/index.ts';
-import type { Engine } from '../compose/compose.ts';
+import type { HttpCaller } from './http-callers.ts';
 import { readInstructions } from './instructions.ts';
-import type { EngineLink } from './link.ts';
 import { createMcpServer } from './server.ts';
+import type { McpService } from './service.ts';
 
 /** Sessions of clients that disappeared are closed after this long, ms. */
 const IDLE_MS = 60 * 60 * 1000;
 const MAX_SESSIONS = 256;
 
 interface HttpSession {
-  transport: StreamableHTTPServerTransport;
+  transport: NodeStreamableHTTPServerTransport;
   server: Server;
   /** The owner: the session's id alone grants no access. */
   token: string;
   sessionId: string | null;
-  /** Ends its participation. */
-  depart(): void;
+  leave: HttpCaller['leave'];
   requests: number;
   usedAt: number;
 }
 
-/** The MCP sessions of clients, each with its server. */
+/** The sessions of clients of revisions up to 2025-11-25, each with its server. */
 export function createHttpSessions(
-  engine: Engine,
-  admitted: (request: IncomingMessage, token: string) => Promise<Caller>,
+  { engine, serveCaller }: McpService,
+  admit: (request: IncomingMessage, token: string) => Promise<HttpCaller>,
 ) {
   const sessions = new Map<string, HttpSession>();
   /** Clients that are being admitted. */
   let opening = 0;
 
-  /** Never rejects: a client that has gone is not an error. */
-  async function closeSession({ server, sessionId, depart }: HttpSession): Promise<void> {
+  async function closeSession({ server, leave }: HttpSession): Promise<void> {
     await server.close().catch(() => undefined);
-    depart();
-    if (sessionId === null || engine.seatHolders(sessionId) > 0) return;
-    await engine.leave(sessionId).catch(() => undefined);
+    await leave();
   }
 
   async function endSession(id: string): Promise<void> {
@@ -80,28 +74,28 @@ export function createHttpSessions(
   }
 
   async function startSession(request: IncomingMessage, token: string): Promise<HttpSession> {
-    const caller = await admitted(request, token);
-    const link = linkTo(engine, caller);
+    const { caller, leave } = await admit(request, token);
+    const { link } = serveCaller(caller);
     const server = createMcpServer(link, {
       version: engine.version,
-      instructions: await readInstructions(link),
+      instructions: await readInstructions(link, 'legacy'),
+      log: engine.log,
     });
-    const transport = new StreamableHTTPServerTransport({
+    const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void sessions.set(id, session),
       onsessionclosed: (id) => endSession(id),
     });
-    const sessionId = caller.seat === 'worker' ? null : caller.sessionId;
     const session: HttpSession = {
       transport,
       server,
       token,
-      sessionId,
-      depart: sessionId === null ? () => undefined : engine.holdSeat(sessionId),
+      sessionId: caller.seat === 'worker' ? null : caller.sessionId,
+      leave,
       requests: 0,
       usedAt: Date.now(),
     };
-    await server.connect(transport as never);
+    await server.connect(transport);
     return session;
   }
 
@@ -114,35 +108,5 @@ export function createHttpSessions(
       clearInterval(timer);
       await Promise.all([...sessions.keys()].map(endSession));
     },
-  };
-}
-
-/** The engine of this very process. */
-function linkTo(engine: Engine, caller: Caller): EngineLink {
-  return {
-    call: <T>(
-      operation: string,
-      input: object,
-      { key, signal, onProgress }: Parameters<EngineLink['call']>[2],
-    ) =>
-      engine.operations.call(operation, input, caller, { key, signal, progress: onProgress }) as Promise<T>,
-    callTool: (name, input, { key, signal, onProgress }) =>
-      engine.callTool(name, input, caller, { key, signal, progress: onProgress }),
-    onEvent(listener) {
-      let cursor = engine.events.lastSeq();
-      const stop = engine.onCommit(() => {
-        for (
-          let events = engine.events.listAfter(cursor);
-          events.length > 0;
-          events = engine.events.listAfter(cursor)
-        )
-          for (const event of events) {
-            cursor = event.seq;
-            listener(toWire(event) as WireValue<LoggedEvent>);
-          }
-      });
-      return { begun: Promise.resolve(), stop };
-    },
-    sessionId: async () => caller.sessionId,
   };
 }

@@ -1,9 +1,17 @@
-import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server';
 import { isJsonObject } from '../../core/base/json-object.ts';
 
 /** JSON-RPC 2.0, section 5.1. */
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
+
+/** A message that a client sends: servers send no requests, so its responses mean nothing. */
+export type ClientMessage = JSONRPCRequest | JSONRPCNotification;
 
 /** Builds the answer to an invalid message. Its id is null if the request's is unknown. */
 export interface RpcRefusal {
@@ -17,11 +25,11 @@ const isId = (value: unknown): value is string | number =>
 
 /**
  * Reads one message of a client. An invalid one has a separate answer (JSON-RPC 2.0, section 5): also a batch, which
- * MCP has not had since 2025-06-18, and a request whose id is null. A malformed response gets no answer.
+ * MCP has not had since 2025-06-18, and a request whose id is null. A response gets no answer.
  */
 export function readRpcMessage(
   text: string,
-): { message: JSONRPCMessage } | { refusal: RpcRefusal } | { ignored: true } {
+): { message: ClientMessage } | { refusal: RpcRefusal } | { ignored: true } {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -35,10 +43,9 @@ export function readRpcMessage(
   if (!isJsonObject(value)) return invalidRequest('a message is an object');
   // As everywhere, null means not given.
   if (value.params === null) delete value.params;
-  const isResponse = !('method' in value) && ('result' in value || 'error' in value);
-  const parsed = JSONRPCMessageSchema.safeParse(value);
-  if (parsed.success && (isResponse || typeof value.method === 'string')) return { message: parsed.data };
-  if (isResponse) return { ignored: true };
+  if (!('method' in value) && ('result' in value || 'error' in value)) return { ignored: true };
+  if ('id' in value ? isJSONRPCRequest(value) : isJSONRPCNotification(value))
+    return { message: value as unknown as ClientMessage };
   const id = isId(value.id) ? value.id : null;
   if (value.jsonrpc !== '2.0') return invalidRequest('jsonrpc must be "2.0"', id);
   if (typeof value.method !== 'string') return invalidRequest('method must be a string', id);
@@ -52,7 +59,3 @@ export const rpcRefusal = (code: number, message: string, id: string | number | 
   id,
   error: { code, message },
 });
-
-/** A message over the reader's size limit. */
-export const messageTooLong = (limit: string): RpcRefusal =>
-  rpcRefusal(INVALID_REQUEST, `Invalid request: a message has at most ${limit}`);

@@ -1,150 +1,248 @@
 import { randomUUID } from 'node:crypto';
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
-  CallToolRequestSchema,
   type CallToolResult,
-  ErrorCode,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
+  ProtocolErrorCode,
   type RequestId,
-  type ServerNotification,
-  type ServerRequest,
-  SubscribeRequestSchema,
+  Server,
+  type ServerContext,
   type Tool,
-  UnsubscribeRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js';
-import { renderWords } from '../../core/api/words.ts';
-import { asSvcError, type SvcError } from '../../core/base/errors.ts';
+  TRACEPARENT_META_KEY,
+} from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { asSvcError } from '../../core/base/errors.ts';
+import type { Log } from '../../core/base/log.ts';
+import { readTraceparent, runInTrace } from '../../core/base/trace-context.ts';
+import { callTool } from './call-tool.ts';
 import { followResources } from './follow-resources.ts';
+import { followTools } from './follow-tools.ts';
 import type { EngineLink } from './link.ts';
 import { inboxUri, readerOf, TEMPLATES } from './resources.ts';
+import { declaresTasks, TASKS_EXTENSION, type WaitingCalls } from './waiting-calls.ts';
 
-type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
-
-/** JSON-RPC code of MCP for a resource that does not exist. */
+/** Code of revisions up to 2025-11-25 for a resource that does not exist; the SDK sends today's to newer clients. */
 const RESOURCE_NOT_FOUND = -32002;
 
 /** Well below the minute after which clients abandon a silent call. */
 const PROGRESS_EVERY_MS = 10_000;
 
+/** How long a client may use a list that it has read, ms; a change is announced earlier. */
+const FRESH_MS = 300_000;
+
+/** Lists and texts depend on the caller's seat, so no cache may share them between callers. */
+const OWN_AND_FRESH = { ttlMs: FRESH_MS, cacheScope: 'private' } as const;
+
 export interface McpServerOptions {
   version: string;
   /** The client's identity and first steps; see `readInstructions`. */
   instructions: string;
+  /** Gets a line for each call of a client that traces it. */
+  log?: Pick<Log, 'info'> | undefined;
+  /** The caller's calls that wait with a handle; without it every call waits in its response stream. */
+  calls?: WaitingCalls | undefined;
+  /** Returns the key of a tool call: the same key again is the same call. */
+  nameCall?(id: RequestId, name: string, input: object): string;
+  /** Reports whether a client has sent a request over an earlier connection. */
+  isRepeated?(id: RequestId): boolean;
+  /** True if the client has had an earlier connection. */
+  isResumed?: boolean;
   /** Called for a request that waits for a person or for a worker's end. */
   onWaiting?(id: RequestId): void;
 }
 
-/** An MCP server over `link`: translates the engine to the protocol. One per client. */
+/** Creates an MCP server over `link` for one client: translates the engine to the protocol, of either era. */
 export function createMcpServer(link: EngineLink, options: McpServerOptions): Server {
-  const { version, instructions, onWaiting = () => undefined } = options;
+  const { version, instructions, nameCall = () => randomUUID(), onWaiting = () => undefined } = options;
+  const { isRepeated = () => false, isResumed = false, calls } = options;
   const server = new Server(
     { name: 'svc', title: 'svc', version },
-    { capabilities: { tools: {}, resources: { subscribe: true } }, instructions },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true },
+        ...(calls === undefined ? {} : { extensions: { [TASKS_EXTENSION]: {} } }),
+      },
+      instructions,
+      cacheHints: {
+        'server/discover': OWN_AND_FRESH,
+        'tools/list': OWN_AND_FRESH,
+        'resources/list': OWN_AND_FRESH,
+        'resources/templates/list': OWN_AND_FRESH,
+        'resources/read': { ttlMs: 0, cacheScope: 'private' },
+      },
+      // For answers to questions that a server asks its client; this one asks none.
+      jsonSchemaValidator: {
+        getValidator() {
+          throw new Error('this server never asks its client for input');
+        },
+      },
+    },
   );
-  const callOnce = (extra: Extra) => ({
+  const callOnce = ({ mcpReq: { signal } }: ServerContext) => ({
     key: randomUUID(),
-    signal: extra.signal,
+    signal,
     onProgress: () => undefined,
   });
 
-  server.setRequestHandler(ListToolsRequestSchema, async (_request, extra) => {
-    const { tools } = await link.call('tool.list', {}, callOnce(extra));
+  server.setRequestHandler('tools/list', async (_request, context) => {
+    const { tools } = await link.call('tool.list', {}, callOnce(context)).catch(failAsProtocol);
     return { tools: tools as unknown as Tool[] };
   });
 
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra): Promise<CallToolResult> => {
-    const told = tellProgress(params._meta?.progressToken, extra);
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const { id, signal } = context.mcpReq;
+    const call = { name: params.name, input: params.arguments ?? {} };
+    const key = nameCall(id, call.name, call.input);
+    const stop = new AbortController();
+    const stopWith = (): void => stop.abort();
+    signal.addEventListener('abort', stopWith);
+    const waiting = Promise.withResolvers<string>();
+    const told = tellProgress(context);
     const onProgress = (message: string): void => {
-      onWaiting(extra.requestId);
+      onWaiting(id);
       told.say(message);
+      waiting.resolve(message);
     };
+    const run = (): Promise<CallToolResult> => callTool(link, call, { key, signal: stop.signal, onProgress });
+    const trace = readTraceparent(context.mcpReq._meta?.[TRACEPARENT_META_KEY]);
+    const result = trace === null ? run() : runInTrace(trace, () => logCall(options.log, call.name, run));
     try {
-      const { result, text } = await link.callTool(params.name, params.arguments ?? {}, {
-        key: randomUUID(),
-        signal: extra.signal,
-        onProgress,
-      });
-      return {
-        content: [{ type: 'text', text: text ?? JSON.stringify(result) }],
-        structuredContent: result,
-      };
-    } catch (thrown) {
-      const error = asSvcError(thrown);
-      // Not a refusal by a tool but a call of an unknown one (MCP, Tools, Error Handling).
-      if (error.data.unknownTool === params.name) throw new McpError(ErrorCode.InvalidParams, error.message);
-      return buildRefusal(error);
+      if (calls === undefined || !declaresTasks(context.mcpReq.envelope)) return await result;
+      const ended = await Promise.race([result, waiting.promise]);
+      if (typeof ended !== 'string') return ended;
+      const task = await calls.detach({ ...call, key, message: ended }, { result, stop });
+      if (task === null) return await result;
+      signal.removeEventListener('abort', stopWith);
+      return { resultType: 'task', ...task } as unknown as CallToolResult;
     } finally {
       told.end();
     }
   });
+  if (calls !== undefined) serveTasks(server, calls);
 
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: TEMPLATES }));
-  server.setRequestHandler(ListResourcesRequestSchema, async () => {
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: TEMPLATES }));
+  server.setRequestHandler('resources/list', async () => {
     const session = await link.sessionId();
     const [inbox] = TEMPLATES;
     if (session === null || inbox === undefined) return { resources: [] };
     const { name, title, description, mimeType } = inbox;
     return { resources: [{ uri: inboxUri(session), name, title, description, mimeType }] };
   });
-  /** Throws the protocol's error for a missing or forbidden resource. */
-  async function readResource(uri: string, extra: Extra): Promise<unknown> {
-    try {
-      const { operation, input } = readerOf(uri);
-      return await link.call(operation, input, callOnce(extra));
-    } catch (thrown) {
-      const { code, message } = asSvcError(thrown);
-      if (code === 'not_found') throw new McpError(RESOURCE_NOT_FOUND, message, { uri, code });
-      const isRefused = code === 'holder_mismatch' || code === 'fields_invalid';
-      throw new McpError(isRefused ? ErrorCode.InvalidParams : ErrorCode.InternalError, message, {
-        uri,
-        code,
-      });
-    }
-  }
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, extra) => ({
-    contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(await readResource(uri, extra)) }],
-  }));
-  const followed = followResources(server, link);
-  server.setRequestHandler(SubscribeRequestSchema, async ({ params: { uri } }, extra) => {
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, context) => {
+    const text = JSON.stringify(await readResource(link, uri, context.mcpReq.signal));
+    return { contents: [{ uri, mimeType: 'application/json', text }] };
+  });
+  // Clients since 2026-07-28 use subscriptions/listen instead.
+  const followed = followResources(link, (uri) => {
+    void server.sendResourceUpdated({ uri }).catch(() => undefined);
+  });
+  server.setRequestHandler('resources/subscribe', async ({ params: { uri } }, context) => {
     // A client that must not read it is not notified either.
-    await readResource(uri, extra);
-    await followed.add(uri);
+    await readResource(link, uri, context.mcpReq.signal);
+    await followed.add(uri, isRepeated(context.mcpReq.id));
     return {};
   });
-  server.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
     followed.remove(uri);
     return {};
   });
-  server.onclose = followed.close;
+  let tools: ReturnType<typeof followTools> | null = null;
+  server.oninitialized = () => {
+    tools ??= followTools(link, isResumed, () => void server.sendToolListChanged().catch(() => undefined));
+  };
+  server.onclose = () => {
+    tools?.close();
+    followed.close();
+  };
   return server;
 }
 
-/** A refusal is a result, so that the model reads it and can do something else. */
-function buildRefusal({ code, message, hint: said, data }: SvcError): CallToolResult {
-  const hint = said === undefined ? undefined : renderWords(said, 'tools');
-  return {
-    isError: true,
-    content: [{ type: 'text', text: `${code}: ${message}${hint === undefined ? '' : `\nhint: ${hint}`}` }],
-    structuredContent: { ...data, code, message, hint: hint ?? null },
-  };
+/** Reads a resource. Throws the protocol's error for one that is missing or forbidden. */
+export async function readResource(link: EngineLink, uri: string, signal: AbortSignal): Promise<unknown> {
+  try {
+    const { operation, input } = readerOf(uri);
+    return await link.call(operation, input, { key: randomUUID(), signal, onProgress: () => undefined });
+  } catch (thrown) {
+    const { code, message } = asSvcError(thrown);
+    if (code === 'not_found') throw new ProtocolError(RESOURCE_NOT_FOUND, message, { uri, code });
+    const isRefused = code === 'holder_mismatch' || code === 'fields_invalid';
+    throw new ProtocolError(
+      isRefused ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
+      message,
+      {
+        uri,
+        code,
+      },
+    );
+  }
+}
+
+/** Throws an engine's error, such as an unreachable one, in the protocol's form. */
+function failAsProtocol(thrown: unknown): never {
+  const { code, message } = asSvcError(thrown);
+  throw new ProtocolError(ProtocolErrorCode.InternalError, message, { code });
+}
+
+/** Logs a call that its client traces, so that the trace can be followed to the engine. */
+async function logCall(
+  log: Pick<Log, 'info'> | undefined,
+  tool: string,
+  run: () => Promise<CallToolResult>,
+): Promise<CallToolResult> {
+  const begun = performance.now();
+  const result = await run();
+  const ms = Math.round(performance.now() - begun);
+  log?.info({ tool, ms, refused: result.isError === true }, 'a traced call of a tool');
+  return result;
+}
+
+/** Answers the requests of the tasks extension (SEP-2663), for clients that declare it. */
+function serveTasks(server: Server, calls: WaitingCalls): void {
+  const params = z.object({ taskId: z.string() });
+  function checkDeclared(context: ServerContext): void {
+    // The method of the same name in 2025-11-25 is about other tasks, which this server does not create.
+    if (context.mcpReq.envelope === undefined)
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
+    if (!declaresTasks(context.mcpReq.envelope))
+      throw new MissingRequiredClientCapabilityError({
+        requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } },
+      });
+  }
+  const unknownTask = (id: string): ProtocolError =>
+    new ProtocolError(ProtocolErrorCode.InvalidParams, `no task ${JSON.stringify(id)}`);
+
+  server.setRequestHandler('tasks/get', { params }, async ({ taskId }, context) => {
+    checkDeclared(context);
+    const state = await calls.get(taskId);
+    if (state === null) throw unknownTask(taskId);
+    return { resultType: 'complete', ...state };
+  });
+  server.setRequestHandler('tasks/cancel', { params }, async ({ taskId }, context) => {
+    checkDeclared(context);
+    if (!(await calls.cancel(taskId))) throw unknownTask(taskId);
+    return { resultType: 'complete' };
+  });
+  // This server asks for no input, so there is none to take.
+  server.setRequestHandler('tasks/update', { params }, async ({ taskId }, context) => {
+    checkDeclared(context);
+    if ((await calls.get(taskId)) === null) throw unknownTask(taskId);
+    return { resultType: 'complete' };
+  });
 }
 
 /** Keeps a waiting call alive: reports the reason first, then the seconds that have passed. */
-function tellProgress(token: string | number | undefined, extra: Extra) {
-  if (token === undefined) return { say: () => undefined, end: () => undefined };
+function tellProgress({ mcpReq: { _meta, notify } }: ServerContext) {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return { say: () => undefined, end: () => undefined };
   const begun = Date.now();
   let message = 'working';
   let last = 0;
   function sendProgress(): void {
     // It has to grow with every notification.
     last = Math.max(last + 0.001, (Date.now() - begun) / 1000);
-    const params = { progressToken: token as string | number, progress: last, message };
-    extra.sendNotification({ method: 'notifications/progress', params }).catch(() => undefined);
+    const params = { progressToken: progressToken as string | number, progress: last, message };
+    notify({ method: 'notifications/progress', params }).catch(() => undefined);
   }
   const timer = setInterval(sendProgress, PROGRESS_EVERY_MS);
   timer.unref();

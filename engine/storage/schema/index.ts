@@ -9,6 +9,7 @@ import { sessionsSchema } from './sessions.ts';
 import { stateCountsSchema } from './state-counts.ts';
 import { storedTextsSchema } from './stored-texts.ts';
 import { tasksSchema } from './tasks.ts';
+import { waitHandlesSchema } from './wait-handles.ts';
 
 /** The schema of 0.1.0, and then one step per later change. A step that was released never changes. */
 export const WORKSPACE_SCHEMA: readonly string[] = [
@@ -25,4 +26,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
     stateCountsSchema,
   ].join(''),
   listCountsSchema,
+  waitHandlesSchema,
 ];

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { CHAIR_TOOLS, MANIFEST } from '../../../engine/core/api/manifest.ts';
 import type { EngineClient } from '../../../engine/index.ts';
 import { httpClient, type McpClient, mcpEndpoint, stdioClient } from '../../support/agents/mcp.ts';
+import { followUpdates } from '../../support/agents/resource-updates.ts';
 import { until } from '../../support/wait.ts';
 import { isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
@@ -107,7 +108,7 @@ describe('the tools over MCP', () => {
   });
 
   test('an unknown tool name is a protocol error', async () => {
-    await assert.rejects(chair.callByName('no_such_tool'), /-32602.*no_such_tool/);
+    await assert.rejects(chair.callByName('no_such_tool'), { code: -32602, message: /no_such_tool/ });
   });
 
   test('a cancelled wait leaves the worker running', async () => {
@@ -137,16 +138,11 @@ describe('the tools over MCP', () => {
     const uri = `svc://task/${id}`;
     const { contents } = await chair.client.readResource({ uri });
     assert.equal(JSON.parse((contents[0] as { text: string }).text).task.title, 'followed');
-    const { ResourceUpdatedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js');
-    const updated = new Promise<string>((resolve) => {
-      chair.client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) =>
-        resolve(params.uri),
-      );
-    });
-    await chair.client.subscribeResource({ uri });
+    const updates = await followUpdates(chair, [uri]);
     await chair.call('task_assign', { id, agent: 'scripted' });
-    assert.equal(await updated, uri);
-    await assert.rejects(chair.client.readResource({ uri: 'svc://task/t-999' }), /-32002/);
+    await until(() => updates.seen.length > 0);
+    assert.deepEqual(updates.seen, [uri]);
+    await assert.rejects(chair.client.readResource({ uri: 'svc://task/t-999' }), { code: -32602 });
   });
 });
 

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import {
+  type CallToolResult,
+  Client,
+  StreamableHTTPClientTransport,
+  type VersionNegotiationMode,
+} from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { z } from 'zod';
 import type { FieldNames, RenamedFields } from '../../../engine/core/api/tool.ts';
 import type { Engine } from '../../../engine/index.ts';
@@ -43,17 +46,20 @@ export interface McpClient {
   close(): Promise<void>;
 }
 
+type ClientTransport = StdioClientTransport | StreamableHTTPClientTransport;
+
+/** How a client chooses the revision of the protocol; by default it asks the server. */
+export type ClientMode = Extract<VersionNegotiationMode, string> | { pin: string };
+
 /** Creates an MCP client over `transport`. */
-export async function mcpClient(
-  transport: StdioClientTransport | StreamableHTTPClientTransport,
-): Promise<McpClient> {
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(transport as never);
+export async function mcpClient(transport: ClientTransport, mode: ClientMode = 'auto'): Promise<McpClient> {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  await client.connect(transport);
   const ask = async (name: string, input: object, options = {}) =>
-    (await client.callTool({ name, arguments: input as Record<string, unknown> }, undefined, {
-      timeout: 60_000,
-      ...options,
-    })) as CallToolResult;
+    (await client.callTool(
+      { name, arguments: input as Record<string, unknown> },
+      { timeout: 60_000, ...options },
+    )) as CallToolResult & { structuredContent?: Record<string, unknown> };
   const callByName = async (name: string, input: object = {}, options = {}): Promise<unknown> => {
     const { isError, structuredContent } = await ask(name, input, options);
     if (isError) throw new Error(`${structuredContent?.code}: ${structuredContent?.message}`);
@@ -67,7 +73,7 @@ export async function mcpClient(
     async refused(name, input = {}) {
       const { isError, structuredContent } = await ask(name, input);
       if (!isError) throw new Error(`${name} was not refused: ${JSON.stringify(structuredContent)}`);
-      return structuredContent as { code: string; message: string; hint: string | null };
+      return structuredContent as unknown as { code: string; message: string; hint: string | null };
     },
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     close: () => client.close(),
@@ -77,7 +83,7 @@ export async function mcpClient(
 /** Creates an MCP client of `svc mcp`, as agent programs do; by default for the Chair. */
 export const stdioClient = (
   ws: Pick<TestWorkspace, 'root' | 'env'>,
-  { env = {}, cwd = ws.root }: { env?: Record<string, string>; cwd?: string } = {},
+  { env = {}, cwd = ws.root, mode }: { env?: Record<string, string>; cwd?: string; mode?: ClientMode } = {},
 ): Promise<McpClient> =>
   mcpClient(
     new StdioClientTransport({
@@ -87,6 +93,7 @@ export const stdioClient = (
       env: { ...(ws.env as Record<string, string>), ...env },
       stderr: 'inherit',
     }),
+    mode,
   );
 
 /** Returns the URL of the running daemon's `/mcp`, and the Chair's token. */
@@ -101,9 +108,9 @@ export function mcpEndpoint(ws: Pick<TestWorkspace, 'root'>): { url: URL; token:
 /** Creates an MCP client of the daemon's `/mcp`. */
 export function httpClient(
   ws: Pick<TestWorkspace, 'root'>,
-  { token, headers = {} }: { token?: string; headers?: Record<string, string> } = {},
+  { token, headers = {}, mode }: { token?: string; headers?: Record<string, string>; mode?: ClientMode } = {},
 ): Promise<McpClient> {
   const endpoint = mcpEndpoint(ws);
   const requestInit = { headers: { authorization: `Bearer ${token ?? endpoint.token}`, ...headers } };
-  return mcpClient(new StreamableHTTPClientTransport(endpoint.url, { requestInit }));
+  return mcpClient(new StreamableHTTPClientTransport(endpoint.url, { requestInit }), mode);
 }

@@ -274,7 +274,8 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       await catcher.close();
       const mark = `SVC_CONFIG=${join(root, 'svc.yaml')}`;
       // A supervisor ends just after its engine, also if the test itself has stopped that.
-      const isSupervised = (): boolean => marked(mark).some(({ command }) => command.includes('supervisor.js'));
+      const isSupervised = (): boolean =>
+        marked(mark).some(({ command }) => command.includes('supervisor.js'));
       await until(() => !isSupervised(), 'the end of the supervisor', 10_000).catch(() => undefined);
       const left = marked(mark);
       for (const each of left) process.kill(each.pid, 'SIGKILL');

@@ -23,34 +23,50 @@ export const instructionOperations = (deps: InstructionDeps) => [
     about: 'The initial instructions for an agent in the caller’s seat.',
     seat: 'any',
     changes: false,
-    input: z.strictObject({}),
-    run: (_input, caller) => ({ text: instructionsFor(caller, deps) }),
+    input: z.strictObject({
+      names_session: z
+        .boolean()
+        .default(true)
+        .describe('false for a client that may read this in one session and work in another'),
+    }),
+    run: ({ names_session: namesSession }, caller) => ({ text: instructionsFor(caller, namesSession, deps) }),
   }),
 ];
 
-function instructionsFor(caller: Caller, deps: InstructionDeps): string {
+function instructionsFor(caller: Caller, namesSession: boolean, deps: InstructionDeps): string {
   const { sessionId } = caller;
   const begin = `svc coordinates the coding agents of the workspace ${deps.workspaceName()}.`;
   const session = sessionId === null ? null : deps.sessionOf(sessionId);
-  const first = `${begin} ${renderWords(instructSeat(caller, session, deps), 'tools')}`;
+  const first = `${begin} ${renderWords(instructSeat(caller, session, namesSession, deps), 'tools')}`;
   // A client without a seat is read-only.
   const rules =
     sessionId === null && caller.seat === 'plain' ? [] : deps.guidance.listRules(caller.seat, 'tools');
   return [first, ...rules.map((rule) => `- ${rule}`)].join('\n');
 }
 
-const instructSeat = (caller: Caller, session: Session | null, deps: InstructionDeps): Sentence =>
+const instructSeat = (
+  caller: Caller,
+  session: Session | null,
+  namesSession: boolean,
+  deps: InstructionDeps,
+): Sentence =>
   caller.seat === 'worker' && session !== null
     ? instructWorker(session, deps.briefOf(session))
     : caller.seat === 'chair'
-      ? instructChair(caller, deps)
+      ? instructChair(caller, namesSession, deps)
       : instructPlain(caller);
 
 const OWN_SEAT = 'me means that session wherever a tool takes one, also as holder';
+const OWN_NAMELESS_SEAT = 'me means your session wherever a tool takes one, also as holder';
 
-function instructChair({ sessionId, project }: Caller, { folder }: InstructionDeps): Sentence {
+function instructChair(
+  { sessionId, project }: Caller,
+  namesSession: boolean,
+  { folder }: InstructionDeps,
+): Sentence {
   const whose = project === null ? '' : ` of project ${project}`;
-  const as = sessionId === null ? '' : `, session ${sessionId} (${OWN_SEAT})`;
+  const named = namesSession ? `, session ${sessionId} (${OWN_SEAT})` : ` (${OWN_NAMELESS_SEAT})`;
+  const as = sessionId === null ? '' : named;
   return sentence`You are the Chair${whose}${as}, in ${folder(project)}. Plan with {task.add} (give acceptance criteria), start with \
 {task.run}, read the results with {msg.inbox}, answer questions with {ask.answer}. When a worker has ended check {verify.status}, \
 then merge its work with {worktree.promote}.`;
