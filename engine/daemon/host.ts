@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, renameSync, rmSync } from 'node:fs';
+import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { asSvcError } from '../core/base/errors.ts';
 import { releaseIdleMemory } from '../core/base/idle-memory.ts';
 import { keepAliveDuring } from '../core/base/keep-alive.ts';
 import { listenOn } from '../core/http/listen.ts';
-import { removeDaemonRecord, writeDaemonRecord } from '../core/workspace/daemon-record.ts';
+import {
+  type DaemonRecord,
+  readDaemonRecord,
+  removeDaemonRecord,
+  writeDaemonRecord,
+} from '../core/workspace/daemon-record.ts';
 import { findOwnSupervisor } from '../core/workspace/own-supervisor.ts';
 import { registerWorkspace } from '../core/workspace/registry.ts';
 import { checkSocket, makeSocketFolder, resolveSocketPath } from '../core/workspace/socket-path.ts';
@@ -46,7 +52,8 @@ export async function hostEngine(engine: Engine): Promise<EngineHost> {
     engine.log.error({ problem: kernel.problem }, 'no caller is the Chair: callers cannot be distinguished');
   const clearAway = kernel.adoptOrphans();
   const connections = new Set<Socket>();
-  const token = randomBytes(32).toString('hex');
+  const left = readDaemonRecord(paths.data);
+  const token = left !== null && isToken(left.token) ? left.token : randomBytes(32).toString('hex');
   const mcp = createMcpHost(engine, (shown) => shown === token);
   const streams: SharedStreams = { quota: createSubscriptionQuota(), mcp };
   const server = createSocketServer(engine, { kernel, connections, streams });
@@ -64,9 +71,8 @@ export async function hostEngine(engine: Engine): Promise<EngineHost> {
       workspace: engine.config().workspace.name,
     }),
   });
-  const wanted = engine.daemonAddress();
   try {
-    await listenOn(web, wanted);
+    await listenAgain(web, engine.daemonAddress(), left);
   } catch (error) {
     // An open socket would keep this process alive, and clients waiting for it to end.
     server.close();
@@ -175,6 +181,27 @@ async function listenPrivately(server: Server, path: string): Promise<void> {
   await listenOn(server, { path: own });
   chmodSync(own, 0o600);
   renameSync(own, path);
+}
+
+const isToken = (text: unknown): boolean => typeof text === 'string' && /^[\da-f]{64}$/.test(text);
+
+/**
+ * Listens where clients expect the host. If any port will do, that is the port of a host that was killed, if it is
+ * free: its clients over HTTP then continue with the same address and token.
+ */
+async function listenAgain(
+  web: HttpServer,
+  wanted: { host: string; port: number },
+  left: DaemonRecord | null,
+): Promise<void> {
+  if (wanted.port === 0 && left !== null && left.http.host === wanted.host) {
+    try {
+      return await listenOn(web, { host: wanted.host, port: left.http.port });
+    } catch (error) {
+      if (asSvcError(error).code !== 'address_in_use') throw error;
+    }
+  }
+  await listenOn(web, wanted);
 }
 
 /** Lets clients find this workspace among those of the machine. Without it everything else works. */

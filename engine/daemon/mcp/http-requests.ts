@@ -8,7 +8,7 @@ import type { EngineLink } from './link.ts';
 import { openListening } from './listen.ts';
 import type { ClientMessage } from './message.ts';
 import { createPacedSender } from './paced-sender.ts';
-import { createRepeatedCalls } from './repeated-calls.ts';
+import type { RepeatedCalls } from './repeated-calls.ts';
 import { createMcpServer } from './server.ts';
 import type { McpService } from './service.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
@@ -27,8 +27,7 @@ interface Served extends Record<string, unknown> {
 }
 
 /** Serves clients since 2026-07-28, whose requests belong to no session. */
-export function createHttpRequests({ engine, serveCaller }: McpService) {
-  const repeats = createRepeatedCalls(engine);
+export function createHttpRequests({ engine, serveCaller }: McpService, repeats: RepeatedCalls) {
   /** The open subscriptions of each caller. */
   const subscriptions = new Map<string, Set<() => void>>();
   const handler = createMcpHandler(
@@ -116,7 +115,7 @@ export function createHttpRequests({ engine, serveCaller }: McpService) {
       message: ClientMessage,
     ): Promise<void> {
       const { link, calls } = serveCaller(caller);
-      const call = repeats.begin(identity, caller, message, response);
+      const call = repeats.begin({ identity, caller }, message, response, { isOfSession: false });
       const isDiscovery = message.method === 'server/discover';
       const instructions = isDiscovery ? await readInstructions(link, 'modern') : '';
       const served: Served = { link, calls, instructions, nameCall: () => call };

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
-import type { Server } from '@modelcontextprotocol/server';
+import type { RequestId, Server } from '@modelcontextprotocol/server';
+import type { Caller } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import type { HttpCaller } from './http-callers.ts';
 import { readInstructions } from './instructions.ts';
@@ -18,7 +19,11 @@ interface HttpSession {
   /** The owner: the session's id alone grants no access. */
   token: string;
   sessionId: string | null;
+  caller: Caller;
+  identity: string;
   leave: HttpCaller['leave'];
+  /** The keys of requests that are being answered. */
+  keys: Map<RequestId, string>;
   requests: number;
   usedAt: number;
 }
@@ -74,11 +79,17 @@ export function createHttpSessions(
   }
 
   async function startSession(request: IncomingMessage, token: string): Promise<HttpSession> {
-    const { caller, leave } = await admit(request, token);
+    const { caller, identity, leave } = await admit(request, token);
+    const keys: HttpSession['keys'] = new Map();
     const { link } = serveCaller(caller);
     const server = createMcpServer(link, {
       version: engine.version,
       instructions: await readInstructions(link, 'legacy'),
+      nameCall(id) {
+        const key = keys.get(id) ?? randomUUID();
+        keys.delete(id);
+        return key;
+      },
       log: engine.log,
     });
     const transport = new NodeStreamableHTTPServerTransport({
@@ -91,7 +102,10 @@ export function createHttpSessions(
       server,
       token,
       sessionId: caller.seat === 'worker' ? null : caller.sessionId,
+      caller,
+      identity,
       leave,
+      keys,
       requests: 0,
       usedAt: Date.now(),
     };

@@ -6,6 +6,7 @@ import { createHttpCallers } from './http-callers.ts';
 import { createHttpRequests } from './http-requests.ts';
 import { createHttpSessions } from './http-sessions.ts';
 import { type ClientMessage, type RpcRefusal, readRpcMessage, rpcRefusal } from './message.ts';
+import { createRepeatedCalls } from './repeated-calls.ts';
 import type { McpService } from './service.ts';
 
 /** A prompt may have four million characters. */
@@ -31,7 +32,8 @@ export function createMcpEndpoint(
   const { engine } = service;
   const callers = createHttpCallers(engine, isChairToken);
   const sessions = createHttpSessions(service, callers.admitSession);
-  const requests = createHttpRequests(service);
+  const repeats = createRepeatedCalls(engine);
+  const requests = createHttpRequests(service, repeats);
 
   async function serveAlone(
     request: IncomingMessage,
@@ -74,6 +76,8 @@ export function createMcpEndpoint(
       // A failed initialize has left an unreachable server behind.
       if (session.transport.sessionId === undefined) void sessions.discard(session);
     });
+    if (message?.method === 'tools/call' && 'id' in message)
+      session.keys.set(message.id, repeats.begin(session, message, response, { isOfSession: true }));
     await session.transport.handleRequest(request, response, message);
   }
 

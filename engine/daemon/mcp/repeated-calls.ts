@@ -3,7 +3,10 @@ import type { ServerResponse } from 'node:http';
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/api/operation.ts';
 import type { Engine } from '../compose/compose.ts';
+import type { HttpCaller } from './http-callers.ts';
 import type { ClientMessage } from './message.ts';
+
+export type RepeatedCalls = ReturnType<typeof createRepeatedCalls>;
 
 /** How long a call may follow whose first answer was lost, ms. */
 const REPEATED_WITHIN_MS = 60_000;
@@ -32,7 +35,7 @@ export function createRepeatedCalls({ findLastCall }: Pick<Engine, 'findLastCall
   /** When a client began, by its identity: its ids start again. */
   const begun = new Map<string, number>();
 
-  function findRepeated(digest: string, client: string, id: string | number): string | null {
+  function findRepeated(digest: string, client: string, id: string | number | null): string | null {
     const call = remembered.get(digest);
     if (call === undefined) return null;
     const age = Date.now() - call.at;
@@ -59,8 +62,16 @@ export function createRepeatedCalls({ findLastCall }: Pick<Engine, 'findLastCall
   }
 
   return {
-    /** Returns the key of a request; its answer counts as received once `response` has been sent in full. */
-    begin(identity: string, caller: Caller, message: ClientMessage, response: ServerResponse): string {
+    /**
+     * Returns the key of a request; its answer counts as received once `response` has been sent in full. Ids of a
+     * session are its own, so an equal id means nothing there.
+     */
+    begin(
+      { identity, caller }: Pick<HttpCaller, 'identity' | 'caller'>,
+      message: ClientMessage,
+      response: ServerResponse,
+      { isOfSession }: { isOfSession: boolean },
+    ): string {
       const params = (message.params ?? {}) as { name?: unknown; arguments?: unknown };
       const client = JSON.stringify([identity, message.params?._meta?.[CLIENT_INFO_META_KEY]]);
       if (message.method === 'server/discover') {
@@ -73,7 +84,7 @@ export function createRepeatedCalls({ findLastCall }: Pick<Engine, 'findLastCall
         return randomUUID();
       const digest = hash('sha256', JSON.stringify([client, params.name, params.arguments]));
       const key =
-        findRepeated(digest, client, message.id) ??
+        findRepeated(digest, client, isOfSession ? null : message.id) ??
         findInterrupted(digest, params.name, caller) ??
         `${digest}:${randomUUID().slice(0, 8)}`;
       remember(digest, { key, id: message.id, at: Date.now(), state: 'open' }, response);

@@ -23,19 +23,18 @@ export interface EditionClient {
   close(): Promise<void>;
 }
 
+type RawClient = {
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  close(): Promise<void>;
+};
+
 interface ToolResult {
   isError?: boolean | undefined;
   structuredContent?: unknown;
 }
 
-function wrap(
-  name: string,
-  client: {
-    callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
-    listTools(): Promise<{ tools: { name: string }[] }>;
-    close(): Promise<void>;
-  },
-): EditionClient {
+function wrapClient(name: string, client: RawClient): EditionClient {
   return {
     name,
     async call(tool, input) {
@@ -90,12 +89,24 @@ export async function connectEditions(
   env: Record<string, string> = {},
 ): Promise<EditionClient[]> {
   const clients: EditionClient[] = [];
-  for (const [edition, mode] of Object.entries(EDITIONS))
-    for (const transport of ['stdio', 'HTTP'] as const) {
-      const name = `${edition} over ${transport}`;
-      if (mode === null) clients.push(wrap(name, await connectFirst(ws, transport, env)));
-      else if (transport === 'stdio') clients.push(wrap(name, (await stdioClient(ws, { env, mode })).client));
-      else clients.push(wrap(name, (await httpClient(ws, { headers: toHeaders(env), mode })).client));
-    }
+  for (const edition of Object.keys(EDITIONS))
+    for (const transport of ['stdio', 'HTTP'] as const)
+      clients.push(await connectEdition(ws, `${edition} over ${transport}`, env));
   return clients;
+}
+
+/** @param name edition and transport, as `EditionClient.name` */
+export async function connectEdition(
+  ws: Pick<TestWorkspace, 'root' | 'env'>,
+  name: string,
+  env: Record<string, string> = {},
+): Promise<EditionClient> {
+  const [edition = '', transport] = name.split(' over ');
+  const mode = EDITIONS[edition] ?? null;
+  if (mode === null) return wrapClient(name, await connectFirst(ws, transport as 'stdio' | 'HTTP', env));
+  const opened =
+    transport === 'stdio'
+      ? await stdioClient(ws, { env, mode })
+      : await httpClient(ws, { headers: toHeaders(env), mode });
+  return wrapClient(name, opened.client);
 }
