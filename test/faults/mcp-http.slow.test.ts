@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { EngineClient } from '../../engine/index.ts';
 import { httpClient, mcpEndpoint } from '../support/agents/mcp.ts';
+import { envelope } from '../support/agents/mcp-raw.ts';
 import { report } from '../support/processes/faults.ts';
 import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
@@ -14,6 +16,16 @@ const INITIALIZE = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
 };
 const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+
+/** Resident memory of a process, bytes. */
+async function readMemory(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
+}
+
+/** Of 100 subscriptions each. */
+const ROUNDS = Number(process.env.SVC_TEST_LISTENS ?? 1000) / 100;
+const CHANGES = 3000;
 
 describe('/mcp under misbehaving clients', { timeout: 200_000 }, () => {
   let ws: TestWorkspace;
@@ -121,6 +133,72 @@ describe('/mcp under misbehaving clients', { timeout: 200_000 }, () => {
     const { asks } = await client.call('ask.list', { status: 'all' });
     assert.equal(asks.find(({ from_session }) => from_session === 'by-web')?.status, 'timeout');
     await web.close();
+  });
+
+  test('a flood of subscriptions is limited, and one that never reads costs no memory', async () => {
+    const { task_id: id } = await client.call('task.add', { title: 'followed' });
+    const uri = `svc://task/${id}`;
+    const { url, token } = mcpEndpoint(ws);
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'subscriptions/listen',
+      params: { notifications: { resourceSubscriptions: [uri] }, _meta: envelope() },
+    });
+    const head = [
+      'POST /mcp HTTP/1.1',
+      `host: ${url.host}`,
+      `authorization: Bearer ${token}`,
+      'content-type: application/json',
+      'accept: application/json, text/event-stream',
+      'mcp-protocol-version: 2026-07-28',
+      'mcp-method: subscriptions/listen',
+      `content-length: ${Buffer.byteLength(body)}`,
+    ];
+    const request = `${head.join('\r\n')}\r\n\r\n${body}`;
+    const silent = connectSocket(Number(url.port), url.hostname).pause();
+    silent.on('error', () => undefined).write(request);
+    // Each answer is either a stream, whose end ends its connection, or a refusal.
+    let served = 0;
+    let refused = 0;
+    for (let round = 0; round < ROUNDS; round += 1)
+      await Promise.all(
+        Array.from({ length: 100 }, async () => {
+          const {
+            status,
+            headers: answered,
+            body: stream,
+          } = await fetch(url, {
+            method: 'POST',
+            headers: Object.fromEntries(
+              head.slice(2, -1).map((line) => line.split(': ', 2) as [string, string]),
+            ),
+            body,
+          });
+          if (answered.get('content-type') === 'text/event-stream') served += 1;
+          else refused += 1;
+          assert.equal(status, 200);
+          await stream?.cancel();
+        }),
+      );
+    assert.equal(served + refused, ROUNDS * 100);
+    const before = await readMemory(ws.daemonPid() ?? 0);
+    for (let change = 0; change < CHANGES; change += 50)
+      await Promise.all(
+        Array.from({ length: 50 }, (_, at) =>
+          client.call('task.assign', { id, agent: at % 2 === 0 ? 'scripted' : 'claude' }),
+        ),
+      );
+    const grown = (await readMemory(ws.daemonPid() ?? 0)) - before;
+    assert.ok(grown < 64 * 1024 ** 2, `${grown} bytes`);
+    silent.destroy();
+    const web = await httpClient(ws);
+    assert.ok((await web.tools()).length > 0);
+    await web.close();
+    report(
+      `${ROUNDS * 100} subscriptions, and one that does not read ${CHANGES} notifications`,
+      `${served} were served, ${refused} refused; ${Math.round(grown / 1024)} KiB more memory`,
+    );
   });
 
   test('open streams and waiting calls do not delay the end of the engine', async () => {

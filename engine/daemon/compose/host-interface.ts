@@ -5,7 +5,7 @@ import { version } from '../../core/base/own-package.ts';
 import type { EngineProcess } from '../../core/workspace/daemon-record.ts';
 import { readBootId } from '../../core/workspace/lost-engine.ts';
 import {
-  findConnectionOwners,
+  createConnectionOwnerSearch,
   type ProcessName,
   type ProcessOrigin,
   type RunProcesses,
@@ -33,9 +33,10 @@ export interface ConnectionClient {
 /** Traces the lowest layer: the processes that hold the other end of a loopback connection. */
 async function traceClient(
   { readStartTime, traceProcess }: Pick<RunProcesses, 'readStartTime' | 'traceProcess'>,
+  findOwners: (ends: TcpEnds) => Promise<number[]>,
   ends: TcpEnds,
 ): Promise<ConnectionClient> {
-  const found = (await findConnectionOwners(ends)).map((pid) => {
+  const found = (await findOwners(ends)).map((pid) => {
     const pidStart = readStartTime(pid);
     return pidStart === null ? null : { pid, pidStart };
   });
@@ -54,6 +55,7 @@ async function traceClient(
 export function createHostInterface(shared: SharedDependencies, modules: EngineModules) {
   const { root, file, paths, dataId, env, config, events, log, storage } = shared;
   const { sessions, processes, agents, bus, board, listeners, receiver } = modules;
+  const findOwners = createConnectionOwnerSearch();
   return {
     root,
     file,
@@ -107,7 +109,7 @@ export function createHostInterface(shared: SharedDependencies, modules: EngineM
     /** Only for a process that only hosts the engine. */
     enterEngineCgroup: processes.enterEngineCgroup,
     standingOf: processes.traceProcess,
-    identifyClient: (ends: TcpEnds) => traceClient(processes, ends),
+    identifyClient: (ends: TcpEnds) => traceClient(processes, findOwners, ends),
     /** The entry point of confined workers: the engine's host serves them. */
     runSockets: modules.runSockets,
     resolveSession: sessions.resolve,

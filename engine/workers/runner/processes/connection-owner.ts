@@ -72,21 +72,25 @@ function readTable(path: string): string {
 /** Finds this user's processes that listen on a port; none if this machine does not report them. */
 export async function findPortOwners(port: number): Promise<number[]> {
   const inodes = TABLES.flatMap((path) => findListeningInodes(readTable(path), port));
-  return findSocketHolders(new Set(inodes.map((inode) => `socket:[${inode}]`)));
+  const holders = await findSocketHolders(new Set(inodes.map((inode) => `socket:[${inode}]`)));
+  return [...new Set([...holders.values()].flat())].sort((one, other) => one - other);
 }
 
-function holdsSocket(fdFolder: string, sockets: ReadonlySet<string>): boolean {
+function listHeldSockets(fdFolder: string, sockets: ReadonlySet<string>): Set<string> {
+  const held = new Set<string>();
   try {
-    return readdirSync(fdFolder).some((fd) => {
+    for (const fd of readdirSync(fdFolder)) {
       try {
-        return sockets.has(readlinkSync(`${fdFolder}/${fd}`));
+        const target = readlinkSync(`${fdFolder}/${fd}`);
+        if (sockets.has(target)) held.add(target);
       } catch {
-        return false;
+        // closed since then
       }
-    });
+    }
   } catch {
-    return false; // another user's, or gone
+    // another user's, or gone
   }
+  return held;
 }
 
 /** Node's data of an accepted connection. */
@@ -98,33 +102,64 @@ export interface TcpEnds {
 }
 
 /**
- * Finds the processes that hold the other end of a loopback connection; none if this machine does not report them (no
- * /proc), or if they belong to another user. Scans every process, so call it once per session and not per request.
- * Addresses are compared too: another one of 127.0.0.0/8 may have the same port.
+ * Creates a function that finds the processes that hold the other end of a loopback connection; none if this machine does
+ * not report them (no /proc), or if they belong to another user. A search looks at every process, so call it once per
+ * connection and not per request; searches at the same time share one look.
  */
-export async function findConnectionOwners(ends: TcpEnds): Promise<number[]> {
+export function createConnectionOwnerSearch(): (ends: TcpEnds) => Promise<number[]> {
+  let waiting = new Map<string, PromiseWithResolvers<number[]>>();
+  let isSearching = false;
+
+  async function searchAll(): Promise<void> {
+    isSearching = true;
+    while (waiting.size > 0) {
+      await nextTurn();
+      const searches = waiting;
+      waiting = new Map();
+      const holders = await findSocketHolders(new Set(searches.keys()));
+      for (const [socket, { resolve }] of searches) resolve(holders.get(socket) ?? []);
+    }
+    isSearching = false;
+  }
+
+  return async (ends) => {
+    const socket = findPeerSocket(ends);
+    if (socket === null) return [];
+    const search = waiting.get(socket) ?? Promise.withResolvers<number[]>();
+    waiting.set(socket, search);
+    if (!isSearching) void searchAll();
+    return search.promise;
+  };
+}
+
+/**
+ * Returns the kernel's name of the socket at the other end; null if there is none here. Addresses are compared too:
+ * another one of 127.0.0.0/8 may have the same port.
+ */
+function findPeerSocket(ends: TcpEnds): string | null {
   const theirs = { address: parseAddress(ends.remoteAddress ?? ''), port: ends.remotePort ?? -1 };
   const ours = { address: parseAddress(ends.localAddress ?? ''), port: ends.localPort ?? -1 };
-  if (theirs.address === null || ours.address === null) return [];
+  if (theirs.address === null || ours.address === null) return null;
   const [from, to] = [theirs, ours].map(({ address, port }) => ({
     address: stripMapping(address ?? ''),
     port,
   })) as [End, End];
   let inode: string | null = null;
   for (const table of TABLES) inode ??= findInode(readTable(table), from, to);
-  return inode === null ? [] : findSocketHolders(new Set([`socket:[${inode}]`]));
+  return inode === null ? null : `socket:[${inode}]`;
 }
 
-/** Finds the processes that have one of these sockets open and that this process may inspect. */
-async function findSocketHolders(sockets: ReadonlySet<string>): Promise<number[]> {
-  if (sockets.size === 0) return [];
-  const owners: number[] = [];
+/** Finds, for each of these sockets, the processes that have it open and that this process may inspect. */
+async function findSocketHolders(sockets: ReadonlySet<string>): Promise<Map<string, number[]>> {
+  const holders = new Map<string, number[]>();
+  if (sockets.size === 0) return holders;
   let looked = 0;
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    if (holdsSocket(`/proc/${name}/fd`, sockets)) owners.push(Number(name));
+    for (const socket of listHeldSockets(`/proc/${name}/fd`, sockets))
+      holders.set(socket, [...(holders.get(socket) ?? []), Number(name)]);
     looked += 1;
     if (looked % 64 === 0) await nextTurn();
   }
-  return owners;
+  return holders;
 }

@@ -1,6 +1,6 @@
 export type { AdoptTarget } from './adopt.ts';
 export { createCommands, type PrepareCommand } from './commands.ts';
-export { findConnectionOwners, findPortOwners, type TcpEnds } from './connection-owner.ts';
+export { createConnectionOwnerSearch, findPortOwners, type TcpEnds } from './connection-owner.ts';
 export {
   type Containment,
   type ContainmentKind,

@@ -3,8 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { findConnectionOwners } from '../../../../../engine/workers/runner/processes/connection-owner.ts';
+import { createConnectionOwnerSearch } from '../../../../../engine/workers/runner/processes/connection-owner.ts';
 import { until } from '../../../../support/wait.ts';
+
+const findConnectionOwners = createConnectionOwnerSearch();
 
 /** A program that connects from an address and port, and keeps running. */
 const CLIENT = `const [host, port, from, fromPort] = process.argv.slice(1);
