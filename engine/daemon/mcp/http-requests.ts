@@ -1,23 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toNodeHandler, toWebRequest } from '@modelcontextprotocol/node';
-import { createMcpHandler, ProtocolErrorCode, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
-import { describeFailure, type ProtocolFailure } from './failure.ts';
+import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { HttpCaller } from './http-callers.ts';
+import { createHttpListening } from './http-listening.ts';
 import { readInstructions } from './instructions.ts';
 import type { EngineLink } from './link.ts';
-import { openListening } from './listen.ts';
 import type { ClientMessage } from './message.ts';
-import { createPacedSender } from './paced-sender.ts';
 import type { RepeatedCalls } from './repeated-calls.ts';
 import { createMcpServer } from './server.ts';
 import type { McpService } from './service.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
-
-/** Subscriptions that are open at once, of one caller and of all. */
-const MOST_OF_A_CALLER = 64;
-const MOST_SUBSCRIPTIONS = 1024;
-/** Keeps a quiet stream open through intermediaries. */
-const KEEP_ALIVE_MS = 15_000;
 
 interface Served extends Record<string, unknown> {
   link: EngineLink;
@@ -28,8 +20,7 @@ interface Served extends Record<string, unknown> {
 
 /** Serves clients since 2026-07-28, whose requests belong to no session. */
 export function createHttpRequests({ engine, serveCaller }: McpService, repeats: RepeatedCalls) {
-  /** The open subscriptions of each caller. */
-  const subscriptions = new Map<string, Set<() => void>>();
+  const listening = createHttpListening();
   const handler = createMcpHandler(
     ({ authInfo }) => {
       const { link, calls, nameCall, instructions } = (authInfo?.extra ?? {}) as Served;
@@ -45,68 +36,6 @@ export function createHttpRequests({ engine, serveCaller }: McpService, repeats:
   );
   const answerNode = toNodeHandler(handler);
 
-  /** Serves a subscription that the SDK has accepted, with events only of what this caller may read. */
-  async function serveListening(
-    { identity, ...served }: { identity: string; link: EngineLink; calls: WaitingCalls },
-    message: ClientMessage & { id: string | number },
-    response: ServerResponse,
-  ): Promise<void> {
-    const own = subscriptions.get(identity) ?? new Set();
-    const all = [...subscriptions.values()].reduce((sum, { size }) => sum + size, 0);
-    if (own.size >= MOST_OF_A_CALLER || all >= MOST_SUBSCRIPTIONS)
-      return sendError(response, message.id, {
-        code: ProtocolErrorCode.InternalError,
-        message: 'Subscription limit reached: end some, or wait until others have ended',
-      });
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    const write = (text: string): boolean => response.write(text);
-    const writeMessage = (each: object): boolean =>
-      write(`event: message\ndata: ${JSON.stringify(each)}\n\n`);
-    const notify = createPacedSender(writeMessage, (work) => response.once('drain', work));
-    subscriptions.set(identity, own);
-    const end = (): void => {
-      writeMessage(buildListenEnd(message.id));
-      response.end();
-    };
-    own.add(end);
-    const forget = (): void => {
-      own.delete(end);
-      if (own.size === 0) subscriptions.delete(identity);
-    };
-    try {
-      const listening = await openListening(
-        { id: message.id, params: message.params, resumes: false },
-        served,
-        {
-          signal: gone.signal,
-          notify: (notification, about) => notify(about, notification),
-        },
-      );
-      if (gone.signal.aborted) {
-        listening.close();
-        return forget();
-      }
-      response.writeHead(200, {
-        'content-type': 'text/event-stream',
-        'cache-control': 'no-cache, no-transform',
-        'x-accel-buffering': 'no',
-      });
-      writeMessage(listening.acknowledgement);
-      listening.begin();
-      const timer = setInterval(() => response.writableNeedDrain || write(':\n\n'), KEEP_ALIVE_MS);
-      timer.unref();
-      gone.signal.addEventListener('abort', () => {
-        clearInterval(timer);
-        listening.close();
-        forget();
-      });
-    } catch (error) {
-      forget();
-      sendError(response, message.id, describeFailure(error));
-    }
-  }
-
   return {
     async serve(
       request: IncomingMessage,
@@ -119,12 +48,7 @@ export function createHttpRequests({ engine, serveCaller }: McpService, repeats:
       const isDiscovery = message.method === 'server/discover';
       const instructions = isDiscovery ? await readInstructions(link, 'modern') : '';
       const served: Served = { link, calls, instructions, nameCall: () => call };
-      const auth = {
-        token: '',
-        clientId: identity,
-        scopes: [],
-        extra: served,
-      };
+      const auth = { token: '', clientId: identity, scopes: [], extra: served };
       const posted = Object.assign(request, { auth, method: 'POST', url: '/mcp' });
       if (message.method !== 'subscriptions/listen' || !('id' in message)) {
         await answerNode(posted, response, message);
@@ -138,27 +62,14 @@ export function createHttpRequests({ engine, serveCaller }: McpService, repeats:
       });
       if (answer.headers.get('content-type') === 'text/event-stream') {
         probe.abort();
-        return serveListening({ identity, link, calls }, message, response);
+        return listening.serve({ identity, link, calls }, message, response);
       }
       response.writeHead(answer.status, Object.fromEntries(answer.headers));
       response.end(await answer.text());
     },
     async close(): Promise<void> {
-      for (const ends of subscriptions.values()) for (const end of ends) end();
+      listening.close();
       await handler.close();
     },
   };
-}
-
-/** Builds the answer to a listen request, which ends the subscription (MCP 2026-07-28, Graceful Closure). */
-const buildListenEnd = (id: string | number): object => ({
-  jsonrpc: '2.0',
-  id,
-  result: { resultType: 'complete', _meta: { [SUBSCRIPTION_ID_META_KEY]: id } },
-});
-
-function sendError(response: ServerResponse, id: string | number, error: ProtocolFailure): void {
-  const isMissing = error.code === ProtocolErrorCode.MissingRequiredClientCapability;
-  response.writeHead(isMissing ? 400 : 200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
 }

@@ -116,11 +116,14 @@ function isWithoutSession({ headers }: IncomingMessage, { method, params }: Clie
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
+  const tooLargeError = () => new SvcError('body_too_large', 'a message has at most 16 MiB');
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > MAX_BODY_BYTES) throw new SvcError('body_too_large', 'a message has at most 16 MiB');
-    chunks.push(chunk);
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+    // A client reads the answer only after it has sent its body, unless that has no end.
+    else if (length > 2 * MAX_BODY_BYTES) throw tooLargeError();
   }
+  if (length > MAX_BODY_BYTES) throw tooLargeError();
   return Buffer.concat(chunks).toString('utf8');
 }
 
