@@ -44,7 +44,7 @@ export function createHttpRequests({ engine, serveCaller }: McpService, repeats:
       message: ClientMessage,
     ): Promise<void> {
       const { link, calls } = serveCaller(caller);
-      const call = repeats.begin({ identity, caller }, message, response, { isOfSession: false });
+      const call = await repeats.begin({ identity, caller }, message, response, { isOfSession: false });
       const isDiscovery = message.method === 'server/discover';
       const instructions = isDiscovery ? await readInstructions(link, 'modern') : '';
       const served: Served = { link, calls, instructions, nameCall: () => call };

@@ -77,7 +77,7 @@ export function createMcpEndpoint(
       if (session.transport.sessionId === undefined) void sessions.discard(session);
     });
     if (message?.method === 'tools/call' && 'id' in message)
-      session.keys.set(message.id, repeats.begin(session, message, response, { isOfSession: true }));
+      session.keys.set(message.id, await repeats.begin(session, message, response, { isOfSession: true }));
     await session.transport.handleRequest(request, response, message);
   }
 

@@ -1,7 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/api/operation.ts';
+import { settleWithin } from '../../core/base/settle-within.ts';
 import type { Engine } from '../compose/compose.ts';
 import type { HttpCaller } from './http-callers.ts';
 import type { ClientMessage } from './message.ts';
@@ -12,6 +14,8 @@ export type RepeatedCalls = ReturnType<typeof createRepeatedCalls>;
 const REPEATED_WITHIN_MS = 60_000;
 /** How long a request may be replayed whose answer was sent, ms; later its id may belong to another request. */
 const REPLAYED_WITHIN_MS = 10_000;
+/** How long a call waits for an equal one in progress, ms: its client may be gone, which the machine reports later. */
+const SETTLED_WITHIN_MS = 200;
 /** The number of calls that are remembered; each takes about 300 bytes. */
 const MOST_REMEMBERED = 10_000;
 
@@ -21,6 +25,8 @@ interface RememberedCall {
   at: number;
   /** `open`: a request with the same content is from another client of the process, even with the same id. */
   state: 'open' | 'answered' | 'lost';
+  /** Resolves when it is no longer open. */
+  settled: Promise<void>;
 }
 
 /**
@@ -51,12 +57,33 @@ export function createRepeatedCalls({ findLastCall }: Pick<Engine, 'findLastCall
     return last !== null && last.at < startedAt && startedAt - last.at < REPEATED_WITHIN_MS ? last.key : null;
   }
 
-  function remember(digest: string, call: RememberedCall, response: ServerResponse): void {
+  /** The last call of each connection. */
+  const lastCalls = new WeakMap<Socket, RememberedCall>();
+  /** A connection that breaks instead of ending took its last answer with it, although that had been sent. */
+  function watchSocket(socket: Socket | null, call: RememberedCall): void {
+    if (socket === null) return;
+    if (!lastCalls.has(socket))
+      socket.once('close', (isBroken) => {
+        const last = lastCalls.get(socket);
+        if (isBroken && last !== undefined) last.state = 'lost';
+      });
+    lastCalls.set(socket, call);
+  }
+
+  function remember(
+    digest: string,
+    { key, id }: Pick<RememberedCall, 'key' | 'id'>,
+    response: ServerResponse,
+  ): void {
+    const settled = Promise.withResolvers<void>();
+    const call: RememberedCall = { key, id, at: Date.now(), state: 'open', settled: settled.promise };
     remembered.delete(digest);
     remembered.set(digest, call);
     response.once('close', () => {
       call.state = response.writableFinished ? 'answered' : 'lost';
+      settled.resolve();
     });
+    watchSocket(response.socket, call);
     const [oldest] = remembered.size > MOST_REMEMBERED ? remembered.keys() : [];
     if (oldest !== undefined) remembered.delete(oldest);
   }
@@ -66,12 +93,12 @@ export function createRepeatedCalls({ findLastCall }: Pick<Engine, 'findLastCall
      * Returns the key of a request; its answer counts as received once `response` has been sent in full. Ids of a
      * session are its own, so an equal id means nothing there.
      */
-    begin(
+    async begin(
       { identity, caller }: Pick<HttpCaller, 'identity' | 'caller'>,
       message: ClientMessage,
       response: ServerResponse,
       { isOfSession }: { isOfSession: boolean },
-    ): string {
+    ): Promise<string> {
       const params = (message.params ?? {}) as { name?: unknown; arguments?: unknown };
       const client = JSON.stringify([identity, message.params?._meta?.[CLIENT_INFO_META_KEY]]);
       if (message.method === 'server/discover') {
@@ -83,11 +110,13 @@ export function createRepeatedCalls({ findLastCall }: Pick<Engine, 'findLastCall
       if (message.method !== 'tools/call' || !('id' in message) || typeof params.name !== 'string')
         return randomUUID();
       const digest = hash('sha256', JSON.stringify([client, params.name, params.arguments]));
+      const earlier = remembered.get(digest);
+      if (earlier?.state === 'open') await settleWithin(SETTLED_WITHIN_MS, earlier.settled);
       const key =
         findRepeated(digest, client, isOfSession ? null : message.id) ??
         findInterrupted(digest, params.name, caller) ??
         `${digest}:${randomUUID().slice(0, 8)}`;
-      remember(digest, { key, id: message.id, at: Date.now(), state: 'open' }, response);
+      remember(digest, { key, id: message.id }, response);
       return key;
     },
   };
