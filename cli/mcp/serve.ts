@@ -132,9 +132,8 @@ async function answerWithout(
       onFrame(frame);
       if (/^[akdls]/.test(frame)) left -= 1;
       if (left === 0) answered.resolve();
-      return true;
     },
-    onDrained: () => undefined,
+    sendPaced: (_about, frame) => onFrame(frame),
   });
   for (const frame of frames) pipe.receive(frame);
   await answered.promise;

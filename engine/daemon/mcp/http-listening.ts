@@ -39,7 +39,7 @@ export function createHttpListening() {
     const notify = createPacedSender(writeMessage, (work) => response.once('drain', work));
     subscriptions.set(identity, own);
     const end = (): void => {
-      writeMessage(buildListenEnd(message.id));
+      if (response.headersSent) writeMessage(buildListenEnd(message.id));
       response.end();
     };
     own.add(end);

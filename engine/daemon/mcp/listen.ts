@@ -37,8 +37,8 @@ export interface Listening {
 }
 
 /**
- * Opens a subscription for the request `id`, which `resumes` if an earlier connection had it. Leaves out resources that the client may not read.
- * Rejects with the protocol's error if the engine cannot answer.
+ * Opens a subscription for the request `id`, which `resumes` if an earlier connection had it. Leaves out resources that
+ * the client may not read. Rejects with the protocol's error if the engine cannot answer.
  */
 export async function openListening(
   { id, params, resumes }: { id: string | number; params: unknown; resumes: boolean },

@@ -1,3 +1,6 @@
+/** Sends a message about a thing; a newer one about the same thing may replace it. */
+export type PacedSender<M> = (about: string, message: M) => void;
+
 /**
  * Creates a sender that, while the receiver does not read, keeps only the newest message about each thing.
  * @param send returns false if the receiver reads slower than we write
@@ -6,7 +9,7 @@
 export function createPacedSender<M>(
   send: (message: M) => boolean,
   onDrained: (work: () => void) => void,
-): (about: string, message: M) => void {
+): PacedSender<M> {
   /** Null while the receiver reads. */
   let held: Map<string, M> | null = null;
   function sendHeld(): void {
@@ -15,8 +18,11 @@ export function createPacedSender<M>(
     for (const [about, message] of waiting) sendPaced(about, message);
   }
   function sendPaced(about: string, message: M): void {
-    if (held !== null) held.set(about, message);
-    else if (!send(message)) {
+    if (held !== null) {
+      // At the end: a message may mean that those before it have been sent.
+      held.delete(about);
+      held.set(about, message);
+    } else if (!send(message)) {
       held = new Map();
       onDrained(sendHeld);
     }

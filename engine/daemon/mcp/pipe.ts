@@ -6,7 +6,7 @@ import { readInstructions } from './instructions.ts';
 import type { EngineLink } from './link.ts';
 import { type Listening, openListening } from './listen.ts';
 import { type ClientMessage, readRpcMessage } from './message.ts';
-import { createPacedSender } from './paced-sender.ts';
+import type { PacedSender } from './paced-sender.ts';
 import { createMcpServer } from './server.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
@@ -40,10 +40,9 @@ export interface McpPipeOptions {
   log?: Pick<Log, 'info'> | undefined;
   /** True if the client has had another engine. */
   isResumed: boolean;
-  /** Returns false if the relay reads slower than we write. */
-  send(frame: string): boolean;
-  /** Calls `work` once the relay has caught up. */
-  onDrained(work: () => void): void;
+  send(frame: string): void;
+  /** Sends a notification, of which the relay needs only the newest about each thing. */
+  sendPaced: PacedSender<string>;
 }
 
 /** Requests that set up a connection of earlier revisions: a new connection needs them again. */
@@ -62,13 +61,12 @@ interface OpenLine {
 
 /** Serves one client of either protocol era; its first message decides which. */
 export function createMcpPipe(link: EngineLink, options: McpPipeOptions): McpPipe {
-  const { client, version, isResumed, calls, log, send } = options;
+  const { client, version, isResumed, calls, log, send, sendPaced } = options;
   /** Unanswered requests by their id; a client should not use an id twice at once. */
   const open = new Map<RequestId, OpenLine[]>();
   /** The lines that follow a resource, for clients of earlier revisions. */
   const subscribed = new Map<unknown, number>();
   const gone = new AbortController();
-  const sendNotification = createPacedSender(send, options.onDrained);
   const findLine = (id: RequestId): OpenLine | undefined => open.get(id)?.[0];
 
   function takeLine(id: RequestId): OpenLine | undefined {
@@ -88,8 +86,7 @@ export function createMcpPipe(link: EngineLink, options: McpPipeOptions): McpPip
       { link, calls },
       {
         signal: gone.signal,
-        notify: (notification, about) =>
-          sendNotification(`${id} ${about}`, `n ${JSON.stringify(notification)}`),
+        notify: (notification, about) => sendPaced(`${id} ${about}`, `n ${JSON.stringify(notification)}`),
       },
     );
     line.listening = opening;
@@ -134,7 +131,7 @@ export function createMcpPipe(link: EngineLink, options: McpPipeOptions): McpPip
           void openSubscription(about);
         else {
           const text = JSON.stringify(message);
-          sendNotification(text, `n ${text}`);
+          sendPaced(text, `n ${text}`);
         }
       } else if (message.id !== undefined) sendAnswer(message.id, message);
     },

@@ -4,7 +4,8 @@ import type { Engine } from '../compose/compose.ts';
 import { linkToEngine, type ResumePoint } from './engine-link.ts';
 import { createEventFeed } from './event-feed.ts';
 import type { EngineLink } from './link.ts';
-import { createMcpPipe, type McpPipe, type McpPipeOptions } from './pipe.ts';
+import { createPacedSender } from './paced-sender.ts';
+import { createMcpPipe, type McpPipe } from './pipe.ts';
 import { createWaitingCalls, type WaitingCalls } from './waiting-calls.ts';
 
 /** The relay of a client, as it introduces itself. */
@@ -14,13 +15,21 @@ export interface McpRelay {
   is_resumed: boolean;
 }
 
+/** The connection to a relay. */
+export interface RelayChannel {
+  /** Returns false if the relay reads slower than we write. */
+  send(frame: string): boolean;
+  /** Calls `work` once the relay has caught up. */
+  onDrained(work: () => void): void;
+}
+
 /** The MCP server of an engine, over both transports. */
 export interface McpService {
   engine: Engine;
   /** Creates what serves one caller. */
   serveCaller(caller: Caller, resume?: ResumePoint): CallerService;
   /** Serves the client of a relay. */
-  openPipe(caller: Caller, relay: McpRelay, channel: Pick<McpPipeOptions, 'send' | 'onDrained'>): McpPipe;
+  openPipe(caller: Caller, relay: McpRelay, channel: RelayChannel): McpPipe;
 }
 
 export interface CallerService {
@@ -41,9 +50,11 @@ export function createMcpService(engine: Engine): McpService {
     engine,
     serveCaller,
     openPipe(caller, { client, point, is_resumed: isResumed }, channel) {
+      const { send } = channel;
+      const sendPaced = createPacedSender(send, channel.onDrained);
       const { link, calls } = serveCaller(caller, {
         from: point,
-        onPoint: (next) => void channel.send(`p ${next ?? ''}`),
+        onPoint: (next) => sendPaced('point', `p ${next ?? ''}`),
       });
       const { version, log } = engine;
       const pipe = createMcpPipe(leaveToNextEngine(link), {
@@ -52,7 +63,8 @@ export function createMcpService(engine: Engine): McpService {
         isResumed,
         calls,
         log,
-        ...channel,
+        send,
+        sendPaced,
       });
       return {
         ...pipe,
