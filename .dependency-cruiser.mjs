@@ -123,11 +123,11 @@ export default {
       to: { path: '^engine/', pathNot: '^engine/(?:index[.]ts$|core/base/)' },
     },
     {
-      name: 'the-entry-point-loads-the-compile-cache-first',
-      comment: 'the door itself is loaded from the cache',
+      name: 'the-entry-point-loads-the-loader-only',
+      comment: 'everything else is loaded with kept code',
       severity: 'error',
       from: { path: '^cli/svc[.]ts$' },
-      to: { path: '^engine/', pathNot: '^engine/core/base/compile-cache[.]ts$' },
+      to: { path: '^engine/', pathNot: '^engine/core/base/(?:compile-cache|load-program)[.]ts$' },
     },
     {
       name: 'hooks-use-the-door-or-one-call',

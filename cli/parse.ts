@@ -65,7 +65,7 @@ async function readFlags(table: Record<string, FlagSpec>, argv: readonly string[
   if (plain) return plain;
   const { default: meow } = await import('meow');
   return meow({
-    importMeta: import.meta,
+    importMeta: { url: import.meta.url } as ImportMeta,
     argv: rewriteForMeow(table, argv),
     pkg: { name: 'svc' },
     autoHelp: false,

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { enablePrivateCompileCache } from '../engine/core/base/compile-cache.ts';
+import { loadProgram, makeKeptFolder } from '../engine/core/base/load-program.ts';
 
 // The entry point. It imports only what every Node can load until the version is verified: an older Node would fail
 // with an unrelated error.
@@ -11,40 +12,34 @@ const isHook = words[0] === 'hook' && !words.includes('--help') && !words.includ
 if (major < 22 || (major === 22 && minor < 22)) {
   if (!isHook) tellVersion();
 } else {
-  enablePrivateCompileCache(process.env);
-  if (isHook) {
-    await import('./hooks/run.ts').then(
-      ({ runHook }) => runHook(words.slice(1)),
-      () => undefined,
+  startProgram();
+}
+
+/** Runs a hook or a command. Other programs of the package are started by these. */
+function startProgram(): void {
+  const folder = import.meta.dirname;
+  // The build inserts the value.
+  const build = process.env.SVC_BUILD ?? '';
+  const kept = makeKeptFolder(enablePrivateCompileCache(process.env), folder);
+  const load = (name: 'run-command' | 'run-hook', start: string): unknown =>
+    loadProgram(`${name}.js`, { folder, build, kept, start });
+  if (!isHook)
+    return void (load('run-command', nameStart()) as typeof import('./run-command.ts')).runCommandOfProcess(
+      words,
     );
-  } else {
-    if (words[0] === 'server' && words[1] === 'serve')
-      (await import('./host-options.ts')).continueWithHostOptions();
-    await runMain();
+  try {
+    const { runHook } = load('run-hook', 'hook') as typeof import('./hooks/run.ts');
+    runHook(words.slice(1)).catch(() => undefined);
+  } catch {
+    // The agent continues.
   }
 }
 
-async function runMain(): Promise<void> {
-  const { main } = await import('./main.ts');
-  const { env, stdin, stdout, stderr } = process;
-  const stop = new AbortController();
-  let isOutputLost = false;
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // A closed reader (`svc task list | head`) is not an error.
-    if (error.code === 'EPIPE') process.exit(0);
-    if (isOutputLost) return;
-    isOutputLost = true;
-    stderr.write(`error: standard output cannot be written: ${error.message}\n`);
-    process.exitCode = 1;
-    // Ends output that would continue, such as --follow.
-    stop.abort();
-  });
-  const onSignal = (): void => stop.abort();
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
-  const { signal } = stop;
-  const code = await main(words, { cwd: process.cwd(), env, stdin, stdout, stderr, signal });
-  process.exitCode = isOutputLost ? 1 : code;
-  process.removeListener('SIGINT', onSignal).removeListener('SIGTERM', onSignal);
+/** Names the kind of start, by what it loads. */
+function nameStart(): string {
+  const [first = '-'] = words;
+  if (first.startsWith('-')) return 'dash';
+  return ['daemon', 'dash', 'mcp'].includes(first) ? first : 'command';
 }
 
 function tellVersion(): void {

@@ -38,7 +38,9 @@ process.on('SIGHUP', () => {
   pause.abort();
 });
 
-process.exitCode = await superviseHost();
+void superviseHost().then((code) => {
+  process.exitCode = code;
+});
 
 /** Keeps an engine running until it is stopped on purpose. Resolves with this program's exit code. */
 async function superviseHost(): Promise<number> {

@@ -56,7 +56,7 @@ export interface EngineGatewayDeps {
   /** Returns the value of a secret's variable. */
   secret(name: string): string | undefined;
   env: NodeJS.ProcessEnv;
-  /** URL of the module that shortens outputs. */
+  /** Path of the module that shortens outputs. */
   shortener: string;
   /** `SVC_SKIP_GATEWAY_AUTOSTART`. */
   skipsStart: boolean;

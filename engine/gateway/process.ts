@@ -52,7 +52,7 @@ export interface GatewayProcessDeps {
   data: string;
   dataId: string;
   db: string;
-  /** URL of the module that shortens outputs. */
+  /** Path of the module that shortens outputs. */
   shortener: string;
   version: string;
   address(): NetworkAddress;

@@ -69,7 +69,7 @@ export interface GatewayStart {
   dataId: string;
   /** The engine's database, of which the gateway only reads the holders of keys. */
   db: string;
-  /** URL of the module that shortens outputs, which the gateway only loads if needed. */
+  /** Path of the module that shortens outputs, which the gateway only loads if needed. */
   shortener: string;
   version: string;
 }

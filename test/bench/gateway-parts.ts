@@ -1,7 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { systemClock } from '../../engine/core/base/clock.ts';
 import { locateProgram } from '../../engine/core/base/own-package.ts';
 import { createKeys } from '../../engine/gateway/keys/index.ts';
@@ -118,7 +117,7 @@ export async function startBenchGateway(upstream: number, data: string) {
       probeIntervalSec: 0,
       liveZone: LIVE_ZONE,
     },
-    shortener: pathToFileURL(locateProgram('shorten-output')).href,
+    shortener: locateProgram('shorten-output'),
     host: '127.0.0.1',
     port: 0,
     data,

@@ -5,15 +5,16 @@ import { findUnsafePart, isOwnFolder } from './folder-owner.ts';
 
 /**
  * Caches compiled code between starts, in a folder private to this user: Node runs it without checking its author.
- * Without such a folder nothing is cached. Removes a `NODE_COMPILE_CACHE` that others can write to, so that no child
- * process uses it.
+ * Returns that folder; without one nothing is cached. Removes a `NODE_COMPILE_CACHE` that others can write to, so that
+ * no child process uses it.
  */
-export function enablePrivateCompileCache(env: NodeJS.ProcessEnv): void {
+export function enablePrivateCompileCache(env: NodeJS.ProcessEnv): string | null {
   const given = env.NODE_COMPILE_CACHE;
-  if (given !== undefined && isPrivateFolder(given)) return;
+  if (given !== undefined && isPrivateFolder(given)) return given;
   delete env.NODE_COMPILE_CACHE;
   const folder = makeCacheFolder(env);
   if (folder !== null) module.enableCompileCache(folder);
+  return folder;
 }
 
 /**

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 /** The entry modules of processes, threads and public imports. The build creates one file for each, and files of shared code. */
 export const PROGRAMS = {
   svc: 'cli/svc.ts',
+  'run-command': 'cli/run-command.ts',
+  'run-hook': 'cli/hooks/run.ts',
   engine: 'engine/index.ts',
   supervisor: 'engine/daemon/supervisor.ts',
   gateway: 'engine/gateway/server/main.ts',

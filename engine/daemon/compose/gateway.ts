@@ -1,4 +1,3 @@
-import { pathToFileURL } from 'node:url';
 import { readEnvironmentFlag } from '../../config/index.ts';
 import { locateProgram } from '../../core/base/own-package.ts';
 import { createEngineGateway } from '../../gateway/index.ts';
@@ -25,7 +24,7 @@ export function createGatewayModule({
     config: shared.config,
     secret: shared.secret,
     env,
-    shortener: pathToFileURL(locateProgram('shorten-output')).href,
+    shortener: locateProgram('shorten-output'),
     skipsStart: readEnvironmentFlag(env, 'SVC_SKIP_GATEWAY_AUTOSTART'),
   });
   shared.closing(gateway.close);

@@ -22,7 +22,7 @@ export interface ShorteningCalls {
 /** The `workerData` of the thread. */
 export interface ShorteningThreadData {
   data: string;
-  /** The URL of the module that shortens outputs. */
+  /** The path of the module that shortens outputs. */
   shortener: string;
 }
 

@@ -1,4 +1,5 @@
 import { hash as digest } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { workerData } from 'node:worker_threads';
 import { releaseIdleMemory } from '../../core/base/idle-memory.ts';
 import { answerThreadCalls } from '../../core/base/thread-calls.ts';
@@ -17,14 +18,13 @@ interface OutputShortener {
 }
 
 const { data, shortener } = workerData as ShorteningThreadData;
-const loading = import(shortener) as Promise<OutputShortener>;
+const { shortenOutput } = createRequire(import.meta.url)(shortener) as OutputShortener;
 const texts = openForwarded(data, Date.now);
 
 /** Returns an id longer than the engine's ids, because the engine learns of texts only here: two outputs never share an id. */
 const nameForwarded = (hash: string): string => `c-${hash.slice(0, 16)}`;
 
 async function shorten({ json, settings, ...place }: ShortenOrder): Promise<string | null> {
-  const { shortenOutput } = await loading;
   const whole = JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString()) as string;
   const bytesIn = Buffer.byteLength(whole);
   if (bytesIn < settings.longBytes) return null;
@@ -48,7 +48,6 @@ const idleMemory = releaseIdleMemory({ collect: globalThis.gc });
 answerThreadCalls<ShorteningCalls>(
   {
     async prepare() {
-      await loading;
       return null;
     },
     shorten,

@@ -44,7 +44,7 @@ export interface GatewayOptions extends Omit<GatewayStart, 'shortener'> {
   /** Default: none. */
   proxies?: ProxySettings;
   now?: () => number;
-  /** The URL of the module that shortens outputs; without it they stay unchanged. */
+  /** The path of the module that shortens outputs; without it they stay unchanged. */
   shortener?: string;
 }
 

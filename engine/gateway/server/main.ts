@@ -17,12 +17,14 @@ const LOOK_MS = 1000;
 /** Without an engine, a run or a request. */
 const UNNEEDED_MS = 10 * 60_000;
 
-try {
-  await runGateway(JSON.parse(readFileSync(0, 'utf8')) as GatewayStart);
-} catch (thrown) {
-  const { code, message, hint } = asSvcError(thrown);
-  sendToEngine({ code, message, ...(hint === undefined ? {} : { hint }) });
-  process.exitCode = 1;
+async function startGateway(): Promise<void> {
+  try {
+    await runGateway(JSON.parse(readFileSync(0, 'utf8')) as GatewayStart);
+  } catch (thrown) {
+    const { code, message, hint } = asSvcError(thrown);
+    sendToEngine({ code, message, ...(hint === undefined ? {} : { hint }) });
+    process.exitCode = 1;
+  }
 }
 
 async function runGateway(start: GatewayStart): Promise<void> {
@@ -80,3 +82,5 @@ function sendToEngine(said: object): void {
     // The waiting process has gone.
   }
 }
+
+void startGateway();

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { Kysely, SqliteDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import { syncFolder } from '../../core/base/atomic-file.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { makePrivateFile, openPrivate, withPrivate } from '../../core/base/private-files.ts';
@@ -142,7 +142,6 @@ async function copyDatabase(sqlite: Database, copy: string): Promise<void> {
 
 async function openPostgres(url: string): Promise<ServerDatabase> {
   const { default: pg } = await import('pg');
-  const { PostgresDialect } = await import('kysely');
   // PostgreSQL's bigint arrives as text, since it may exceed a number; ours are times and counts.
   const types = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -8,12 +8,12 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { readDaemonRecord } from '../../../engine/core/workspace/daemon-record.ts';
 import {
   asUsers,
@@ -44,40 +44,38 @@ function installCopy(): string {
   return join(top, 'dist/bin');
 }
 
+/** Command lines that start in each way that keeps its own compiled code, without an engine. */
+const STARTS = [['--version'], ['task', 'list'], ['hook', 'pre-write'], ['mcp']] as const;
+
 /**
- * Fills `cache` with compiled code that writes `marker`, under the checksum of the real source. Replaces the source
- * for a moment, as an attacker does at the same path in a mount namespace.
+ * Fills `cache` with compiled code that writes `marker`. Replaces the source for a moment, as an attacker does at the
+ * same path in a mount namespace.
  */
-function plantCompiledCode(bin: string, cache: string, marker: string, uid: number): void {
+function plantCompiledCode(bin: string, cache: string, marker: string): void {
   const file = join(bin, TARGET);
   const source = readFileSync(file, 'utf8');
-  const statement = `process.getBuiltinModule('fs').appendFileSync(${JSON.stringify(marker)}, 'ran');`;
+  const statement = `require('fs').appendFileSync(${JSON.stringify(marker)}, 'ran');`;
   const comment = [...source.matchAll(/\/\*\*[\s\S]*?\*\//g)]
     .map(([text]) => text)
-    .find((text) => text.length > statement.length && !/[^\x20-\x7e\n]/.test(text));
+    .find((text) => text.length > statement.length);
   assert.ok(comment !== undefined, 'a comment makes room for the statement');
   const evil = source.replace(comment, () => statement.padEnd(comment.length));
   assert.equal(evil.length, source.length, 'V8 compares only the lengths');
+  mkdirSync(cache, { mode: 0o700 });
+  const start = (words: readonly string[]) =>
+    spawnSync(process.execPath, [join(bin, 'svc.js'), ...words], {
+      cwd: '/',
+      env: { PATH: process.env.PATH, HOME: '/', NODE_COMPILE_CACHE: cache },
+      input: '',
+    });
   writeFileSync(file, evil);
-  execFileSync(process.execPath, [join(bin, 'svc.js'), '--version'], {
-    env: { PATH: process.env.PATH, HOME: '/', NODE_COMPILE_CACHE: cache },
-  });
+  for (const words of STARTS) start(words);
   writeFileSync(file, source);
-  const [tag = ''] = readdirSync(cache);
-  const folder = join(cache, tag.replace(/-\d+$/, `-${uid}`));
-  renameSync(join(cache, tag), folder);
-  let planted = 0;
-  for (const name of readdirSync(folder)) {
-    const entry = readFileSync(join(folder, name));
-    for (let at = 0; at < 32; at += 4)
-      if (entry.readUInt32LE(at) === crc32(evil)) {
-        entry.writeUInt32LE(crc32(source), at);
-        writeFileSync(join(folder, name), entry);
-        planted += 1;
-      }
+  for (const words of STARTS) {
+    rmSync(marker);
+    start(words);
+    assert.ok(existsSync(marker), `a trusted cache runs the planted code of svc ${words[0]}`);
   }
-  assert.equal(planted, 1, 'one entry carries the checksum of the source');
-  assert.ok(existsSync(marker), 'a trusted cache runs the planted code');
   writeFileSync(marker, '');
 }
 
@@ -94,18 +92,12 @@ hostile(
       const common = temporaryFolder('svc-common-');
       const marker = join(common, 'marker');
       const home = folderOf(victim);
-      plantCompiledCode(bin, join(common, 'node-compile-cache'), marker, victim.uid);
+      plantCompiledCode(bin, join(common, 'node-compile-cache'), marker);
       giveFolderTo(common, neighbour);
       chmodSync(common, 0o1777);
       chmodSync(marker, 0o666);
       const env = { PATH: process.env.PATH, HOME: home, TMPDIR: common };
-      for (const args of [
-        ['--version'],
-        ['task', 'list'],
-        ['hook', 'pre-write'],
-        ['mcp'],
-        ['server', 'serve', '--help'],
-      ])
+      for (const args of [...STARTS, ['server', 'serve', '--help']])
         await runAs(victim, [process.execPath, join(bin, 'svc.js'), ...args], { cwd: home, env });
       assert.equal(readFileSync(marker, 'utf8'), '', `${victim.label}: the planted code must not run`);
       const own = join(home, '.cache/svc/compile-cache');
@@ -132,7 +124,7 @@ hostile(
       chmodSync(common, 0o1777);
       const marker = join(common, 'marker');
       const planted = join(common, 'planted');
-      plantCompiledCode(bin, planted, marker, victim.uid);
+      plantCompiledCode(bin, planted, marker);
       chmodSync(marker, 0o666);
       const own = join(home, '.cache/svc/compile-cache');
       mkdirSync(dirname(own), { recursive: true });

@@ -4,7 +4,6 @@ import { readFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { pathToFileURL } from 'node:url';
 import type { ProjectCompiler } from './compiler.ts';
 import { createReferenceFinder, type FileReferences } from './find-references.ts';
 import { openLibrary } from './javascript-compiler.ts';
@@ -32,19 +31,20 @@ function sendCompilerLine(line: CompilerLine): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(ANSWERS, bytes, at);
 }
 
-async function openCompiler({ compiler, root }: CompilerOrder): Promise<ProjectCompiler> {
+function openCompiler({ compiler, root }: CompilerOrder): ProjectCompiler {
+  const load = createRequire(import.meta.url);
   const { version, exports: named } = JSON.parse(readFileSync(join(compiler, 'package.json'), 'utf8')) as {
     version: string;
     exports?: Record<string, string>;
   };
   if (Number.parseInt(version, 10) < 7)
-    return openLibrary(createRequire(import.meta.url)(join(compiler, 'lib', 'typescript.js')), root);
-  const loadCompiler = (name: string): Promise<unknown> => {
+    return openLibrary(load(join(compiler, 'lib', 'typescript.js')), root);
+  const loadCompiler = (name: string): unknown => {
     const path = named?.[name];
     if (typeof path !== 'string') throw new Error(`typescript ${version} has no ${name}`);
-    return import(pathToFileURL(join(compiler, path)).href);
+    return load(join(compiler, path));
   };
-  const [api, tree] = await Promise.all([loadCompiler('./unstable/sync'), loadCompiler('./unstable/ast')]);
+  const [api, tree] = [loadCompiler('./unstable/sync'), loadCompiler('./unstable/ast')];
   return openNative(api as NativeApi, (tree as { SyntaxKind: Record<string, number> }).SyntaxKind, root);
 }
 
@@ -52,7 +52,7 @@ async function runRequests(): Promise<void> {
   const order = JSON.parse(await text(process.stdin)) as CompilerOrder;
   const own = new Set(order.files);
   const wanted = new Set(order.wanted);
-  const compiler = await openCompiler(order);
+  const compiler = openCompiler(order);
   const readFile = createReferenceFinder(compiler, (path) => own.has(path));
   let done = 0;
   for (const program of compiler.programs(order.files))

@@ -11,10 +11,11 @@ export interface ParseOrder {
 export type ParseResult = { results: (ReadFacts | 'same')[] } | { failed: string };
 
 const port = parentPort!;
-const parser = await createSourceParser();
+const opening = createSourceParser();
 
 port.on('message', async ({ root, files }: ParseOrder) => {
   try {
+    const parser = await opening;
     await parser.load(files.map(({ language }) => language));
     const results: (ReadFacts | 'same')[] = [];
     readBatch(parser, root, files, (_, read) => results.push(read));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { locateProgram } from '../../../../engine/core/base/own-package.ts';
 import { createForwardedReader } from '../../../../engine/gateway/index.ts';
 import { findJsonMembers } from '../../../../engine/gateway/json-members.ts';
@@ -12,8 +13,9 @@ import type { GatewaySettings } from '../../../../engine/gateway/settings.ts';
 import { readCorpus } from '../../../support/gateway/corpus.ts';
 import { type GatewayRig, LIVE_ZONE, makeGateway, makeProvider } from '../../../support/gateway/gateway.ts';
 import { until } from '../../../support/wait.ts';
+import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
-const shortener = pathToFileURL(locateProgram('shorten-output')).href;
+const shortener = locateProgram('shorten-output');
 /** Longer than any run of these tests. */
 const PATIENT = { shortener, limits: { shorteningMs: 60_000 } };
 
@@ -549,17 +551,28 @@ describe('the live zone of the gateway', () => {
     });
   });
 
+  const modules = temporaryFolder();
+  after(() => rmSync(modules, { recursive: true, force: true }));
+
+  /** Writes a module whose `shortenOutput` is this function; returns its path. */
+  function writeShortener(shortenOutput: string): string {
+    const file = join(modules, `${createHash('sha256').update(shortenOutput).digest('hex')}.cjs`);
+    writeFileSync(file, `exports.shortenOutput = ${shortenOutput};`);
+    return file;
+  }
+
   test('outputs pass whole while the thread is stuck, and the gateway still closes', async () => {
-    const stuck = 'data:text/javascript,export const shortenOutput = () => { for (;;); }';
+    const stuck = writeShortener('() => { for (;;); }');
     await withGateway({ shortener: stuck, limits: { shorteningMs: 20 } }, async (sendTurns) => {
       for (const text of [one.text, other.text]) assertSame((await sendTurns([bash(text)]))[0], text);
     });
   });
 
   test('an output that ends the thread passes whole, and another thread shortens the next one', async () => {
-    const url = JSON.stringify(shortener);
-    const fatal = `data:text/javascript,import { shortenOutput as s } from ${url};
-      export const shortenOutput = (text, o) => text.startsWith('fatal') ? process.exit() : s(text, o);`;
+    const real = `require(${JSON.stringify(shortener)}).shortenOutput`;
+    const fatal = writeShortener(
+      `(text, options) => text.startsWith('fatal') ? process.exit() : ${real}(text, options)`,
+    );
     await withGateway({ ...PATIENT, shortener: fatal }, async (sendTurns, { logged }) => {
       const text = `fatal\n${one.text}`;
       assertSame((await sendTurns([bash(text)]))[0], text);
