@@ -97,9 +97,13 @@ export async function hostEngine(engine: Engine): Promise<EngineHost> {
     process: engine.ownProcess,
     supervisor,
   });
-  // A process with a supervisor does nothing else; another host may start programs of its own.
-  if (supervisor !== null) void engine.enterEngineCgroup();
   registerHost(engine);
+  // After the caller has told that it listens.
+  setImmediate(() => {
+    engine.prepareFirstCalls();
+    // A process with a supervisor does nothing else; another host may start programs of its own.
+    if (supervisor !== null) void engine.enterEngineCgroup();
+  });
 
   const idleMemory = releaseIdleMemory({ collect: globalThis.gc });
   let closing: Promise<void> | null = null;

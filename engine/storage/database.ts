@@ -25,5 +25,7 @@ export interface Storage {
   onCommit: GroupCommit['onCommit'];
   /** Reports whether the database file was removed or replaced. */
   isGone(): boolean;
+  /** Prepares in pauses the statements that nothing has used yet. */
+  prepareRest(): void;
   close(): void;
 }

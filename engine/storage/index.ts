@@ -9,6 +9,7 @@ import { createCallLog } from './call-log.ts';
 import type { Db, Storage } from './database.ts';
 import { prepareDatabase } from './database-file.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { prepareLate } from './late-statements.ts';
 import { watchPresence } from './presence.ts';
 import { WORKSPACE_SCHEMA } from './schema/index.ts';
 import { toStorageError } from './sqlite-errors.ts';
@@ -55,6 +56,7 @@ export function openStorage({ path, dataId }: { path: string; dataId?: string })
     throw toStorageError(error, `cannot open the database ${path}`);
   }
   const opened = db;
+  const prepareRest = prepareLate(opened);
   const presence = watchPresence(path);
   const groupCommit = createGroupCommit(opened, presence);
   return {
@@ -65,6 +67,7 @@ export function openStorage({ path, dataId }: { path: string; dataId?: string })
     afterCommit: groupCommit.afterCommit,
     onCommit: groupCommit.onCommit,
     isGone: presence.isGone,
+    prepareRest,
     close() {
       groupCommit.flush();
       opened.close();

@@ -1,18 +1,11 @@
 import { resolveDataPaths } from '../../config/index.ts';
 import { createConfigKeeper } from '../../config/keeper.ts';
 import type { ApiOf } from '../../core/api/operation.ts';
-import { createToolCalls } from '../../core/api/tool-operations.ts';
 import { homeOfUser } from '../../core/base/account.ts';
 import { systemClock } from '../../core/base/clock.ts';
-import { version } from '../../core/base/own-package.ts';
-import { whenGone } from '../../storage/index.ts';
-import { createAllOperations } from './all-operations.ts';
+import { createClosers } from './closers.ts';
 import { takeDataFolder } from './data-folder.ts';
-import { createHostInterface } from './host-interface.ts';
-import { createStops, refuseInsideRun, startModules, watchConfiguration } from './lifecycle.ts';
-import { createModules } from './modules.ts';
-import { createClosers, type OpenOptions, openSharedDependencies } from './shared-dependencies.ts';
-import { createEngineStatus } from './status.ts';
+import type { OpenOptions } from './shared-dependencies.ts';
 
 export type { OpenOptions } from './shared-dependencies.ts';
 
@@ -45,47 +38,15 @@ export async function openEngine(options: OpenOptions) {
     ...(options.flags ? { flags: options.flags } : {}),
   });
   const paths = resolveDataPaths(keeper.loaded());
-  const { lock, ...taken } = await takeDataFolder(keeper.loaded().root, paths, env);
+  const taking = takeDataFolder(keeper.loaded().root, paths, env);
+  taking.catch(() => undefined);
+  // Loaded while git looks for tracked files.
+  const { buildEngine } = await import('./build.ts');
+  const { lock, ...taken } = await taking;
   const { closing, unwind } = createClosers();
   closing(() => lock.release());
-
   try {
-    const shared = openSharedDependencies(options, { ...taken, paths, env, clock, keeper, closing });
-    const { storage, events, log, root } = shared;
-    const modules = createModules(shared);
-    refuseInsideRun(root, modules);
-    const host = createHostInterface(shared, modules);
-    const status = createEngineStatus(shared, modules, { keeper, startedAt });
-    const { stopEngine, stopWithoutFolder, onStopAsked, onGone } = createStops(shared, modules);
-    const operations = createAllOperations(shared, modules, {
-      keeper,
-      status: status.read,
-      stop: stopEngine,
-      ownWorkOf: host.ownWorkOf,
-    });
-
-    await storage.write(() => events.append({ kind: 'engine_started', data: { pid: process.pid, version } }));
-    watchConfiguration(shared, modules, keeper);
-    closing(whenGone(storage, () => void stopWithoutFolder()));
-    await startModules(shared, modules);
-    void status.findContainment();
-    log.info({ pid: process.pid, version, root }, 'engine open');
-
-    return {
-      ...host,
-      startedAt,
-      operations,
-      callTool: createToolCalls(operations),
-      onGone,
-      onStopAsked,
-      setHttp: status.setHttp,
-      /** Stops listening, releases workers, closes the database, frees the lock. */
-      async close() {
-        log.info({}, 'engine closing');
-        await storage.write(() => events.append({ kind: 'engine_stopped' })).catch(() => undefined);
-        await unwind();
-      },
-    };
+    return await buildEngine({ ...taken, options, paths, env, clock, startedAt, keeper, closing, unwind });
   } catch (error) {
     await unwind();
     throw error;

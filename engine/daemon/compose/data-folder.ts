@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DataPaths } from '../../config/index.ts';
-import type { Log } from '../../core/base/log.ts';
 import { isBelowFolder } from '../../core/base/paths.ts';
 import { makePrivateFolder } from '../../core/base/private-files.ts';
 import {
@@ -10,7 +9,6 @@ import {
   dataFolderRefusedError,
   listDatabaseFiles,
 } from '../../core/workspace/data-folder.ts';
-import { excludeFromGit } from '../../core/workspace/git-exclude.ts';
 import { keepLostEngine } from '../../core/workspace/lost-engine.ts';
 import { holdHostLock } from '../../storage/index.ts';
 import { listTrackedFiles } from '../../workers/runner/worktrees/git/tracked.ts';
@@ -33,18 +31,4 @@ export async function takeDataFolder(root: string, paths: DataPaths, env: NodeJS
   checkKeptPaths(paths);
   const lock = holdHostLock(paths.data);
   return { dataId, lock, lostEngine: keepLostEngine(paths.data) };
-}
-
-/** Has git ignore the folders of svc: otherwise `git stash -u` removes them under the engine. */
-export function excludeDataFolders(paths: DataPaths, log: Log): void {
-  for (const folder of [paths.data, paths.agents, paths.worktrees]) {
-    if (folder !== paths.data && isBelowFolder(paths.data, folder)) continue;
-    try {
-      excludeFromGit(folder);
-    } catch (error) {
-      // Not a reason to refuse the start.
-      const { message } = error as Error;
-      log.warn({ folder, error: message }, 'git could not be set to ignore a folder of svc');
-    }
-  }
 }

@@ -3,11 +3,10 @@ import { renderWithKey, writeConfig } from '../../config/edit.ts';
 import { type Config, consentMissingForStart, type DataPaths } from '../../config/index.ts';
 import type { ConfigKeeper } from '../../config/keeper.ts';
 import type { Clock } from '../../core/base/clock.ts';
-import { keepAliveDuring } from '../../core/base/keep-alive.ts';
 import { type Log, openLog } from '../../core/base/log.ts';
 import type { EngineProcess } from '../../core/workspace/daemon-record.ts';
 import { createEventLog, type EventLog, openStorage, type Storage } from '../../storage/index.ts';
-import { excludeDataFolders } from './data-folder.ts';
+import { excludeDataFolders } from './exclude-data-folders.ts';
 
 /** The shared dependencies of all modules. */
 export interface SharedDependencies {
@@ -104,17 +103,5 @@ export function openSharedDependencies(
     workerCap: options.workerCap ?? defaultWorkerCap(),
     graceMs: options.graceMs ?? 5000,
     closing,
-  };
-}
-
-/** Collects what has to be closed, and closes it in the opposite order. */
-export function createClosers() {
-  const closers: (() => unknown)[] = [];
-  return {
-    closing: (close: () => unknown): void => void closers.push(close),
-    unwind: (): Promise<void> =>
-      keepAliveDuring(async () => {
-        for (const close of closers.splice(0).reverse()) await close();
-      }),
   };
 }

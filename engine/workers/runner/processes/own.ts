@@ -13,7 +13,7 @@ function traceOwnProcess(lost: Pick<ProcessesDeps, 'lostEngine' | 'knownSessions
   try {
     return processes.traceWithoutEngine(process.pid);
   } finally {
-    processes.close();
+    void processes.close();
   }
 }
 

@@ -57,7 +57,7 @@ export interface RunProcesses {
   /** Returns the login that this process belongs to, as the kernel numbers them; null for none. */
   readOwnLogin(): string | null;
   /** Stops watching adopted processes. The workers themselves continue. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** No process has this pid. */
@@ -142,7 +142,7 @@ export function createProcesses({
     close() {
       for (const timer of timers) clearInterval(timer);
       timers.clear();
-      containment.close();
+      return containment.close();
     },
   };
 }

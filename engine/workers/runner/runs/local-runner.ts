@@ -115,7 +115,7 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
 
     async close() {
       waits.close();
-      processes.close();
+      await processes.close();
     },
   };
 }

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
+import { rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../../../core/base/backoff.ts';
@@ -52,13 +61,16 @@ export async function findCgroupBase(name: string, own = findOwnCgroup()): Promi
     await readProgram('/bin/sh', args, { timeoutMs: 5000 });
     return base;
   } catch {
-    removeIfEmpty(trial);
+    await removeTrial(trial);
     removeChildlessCgroup(base);
     return null;
   } finally {
-    removeIfEmpty(trial);
+    await removeTrial(trial);
   }
 }
+
+/** Removes the cgroup of a trial, in a thread: the kernel takes up to 25 ms after the end of its process. */
+const removeTrial = (trial: string): Promise<void> => rmdir(trial).catch(() => undefined);
 
 /** Creates a cgroup in one of ours. Not with `recursive`, which never ends if the kernel refuses. */
 export function makeCgroup(folder: string): void {
@@ -82,13 +94,17 @@ export function findCgroupFolders(name: string, mount = findOwnCgroup()?.mount):
     if (depth > MAX_DEPTH || looked > MAX_FOLDERS) return;
     looked += 1;
     for (const below of listCgroups(folder)) {
-      if (below === name) found.push(join(folder, below));
-      else searchCgroups(join(folder, below), depth + 1);
+      const path = join(folder, below);
+      if (below === name) found.push(path);
+      else if (mayHaveBelow(path)) searchCgroups(path, depth + 1);
     }
   };
   if (mount !== undefined) searchCgroups(mount, 0);
   return found;
 }
+
+/** Reports whether a cgroup may have others below it: the kernel counts them as links, so most need not be read. */
+const mayHaveBelow = (folder: string): boolean => lstatSync(folder, { throwIfNoEntry: false })?.nlink !== 2;
 
 export function listCgroups(folder: string): string[] {
   try {

@@ -45,7 +45,7 @@ export interface Containment {
    */
   enterEngineCgroup(): Promise<void>;
   /** Removes our empty cgroups; runs that continue keep theirs. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface ContainmentDeps {
@@ -72,7 +72,7 @@ export const MARKS_ONLY: Containment = {
   runsOfCgroup: (path) => [...path.matchAll(OURS)].map(([, runId]) => runId ?? '').reverse(),
   isEngineCgroup: (path) => OF_ENGINE.test(path),
   enterEngineCgroup: async () => undefined,
-  close: () => undefined,
+  close: async () => undefined,
 };
 
 /** Determines at the first run what this machine offers: a cgroup, otherwise a pid namespace, otherwise marks. */
@@ -153,7 +153,9 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
         // As without cgroups: processes are recognised by their mark and their descent.
       }
     },
-    close() {
+    async close() {
+      // A trial that has begun leaves nothing behind either.
+      await ways;
       if (left !== null) {
         try {
           moveIntoCgroup(left.from);

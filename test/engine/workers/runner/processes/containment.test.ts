@@ -86,6 +86,14 @@ describe('the cgroup of a run', { skip }, () => {
     await until(() => !isRunning(pid), 'its end');
   });
 
+  test('the trial of a host that ends immediately leaves nothing behind', async () => {
+    const brief = join(folder, 'brief');
+    const containment = createContainment({ data: brief, env });
+    void containment.kind();
+    await containment.close();
+    assert.deepEqual(findCgroupFolders(`svc-${workspaceMark(brief)}`), []);
+  });
+
   test('the processes are ended one by one where the kernel cannot end them together', async () => {
     const { running, runId } = await run(
       'for n in 1 2 3 4 5; do (setsid env -i sleep 600 &); done; sleep 0.2',
