@@ -23,6 +23,7 @@ export { holdHostLock } from './host-lock.ts';
 export { eventOperations } from './operations.ts';
 export { whenGone } from './presence.ts';
 export { createSavepoint } from './savepoint.ts';
+export { STATS_RANGE } from './schema/stats.ts';
 export { toStorageError } from './sqlite-errors.ts';
 export { RESULT_KEPT_MS, type WaitHandle } from './wait-handles.ts';
 

@@ -1,3 +1,7 @@
+import type { RunOutcome } from './outcomes.ts';
+import { findPercentile } from './percentile.ts';
+import { type GroupSums, joinTimes } from './sums.ts';
+
 /** Durations, with their number; null for none. */
 export interface DurationFigures {
   count: number;
@@ -5,10 +9,6 @@ export interface DurationFigures {
   /** The 90th percentile. */
   p90Sec: number | null;
 }
-
-/** Outcomes of tasks. `unfinished` have not ended. */
-export const OUTCOMES = ['done', 'failed', 'denied', 'cancelled', 'unfinished'] as const;
-export type RunOutcome = (typeof OUTCOMES)[number];
 
 /** The figures of some tasks and their sessions. */
 export interface StatsFigures {
@@ -46,152 +46,27 @@ export interface StatsFigures {
   toPromotion: DurationFigures;
 }
 
-/** A task for the figures; times are Unix ms. */
-export interface CountedTask {
-  status: string;
-  failure_code: string | null;
-  attempt: number;
-  ended_at: number | null;
-}
-
-/** A session for the figures, with its decision; times are Unix ms. */
-export interface CountedSession {
-  runs: number;
-  continues: number | null;
-  /** The outcome of the session that it continues. */
-  former_failure: string | null;
-  started_at: number | null;
-  ended_at: number | null;
-  promoted_at: number | null;
-  tokens_in: number | null;
-  tokens_cached: number | null;
-  tokens_out: number | null;
-  cost_usd: number | null;
-}
-
-/** The sums of a group, which can be added to those of others. */
-interface FigureSums {
-  counts: Pick<
-    StatsFigures,
-    'tasks' | 'promoted' | 'reworked' | 'retries' | 'followUps' | 'resumed' | 'conflicts' | 'runs'
-  > &
-    Pick<StatsFigures, 'untoldTokens' | 'untoldCost'>;
-  outcomes: StatsFigures['outcomes'];
-  tokens: StatsFigures['tokens'];
-  costUsd: number | null;
-  /** Durations, ms. */
-  times: Record<'toApproval' | 'toEnd' | 'toPromotion', number[]>;
-}
-
-/** Sums of a group while its rows are read. */
-export interface FigureCounter {
-  readonly sums: Readonly<FigureSums>;
-  /** Adds the sums of another counter. */
-  addSums(other: FigureCounter): void;
-  addTask(task: CountedTask, marks: { isPromoted: boolean; isReworked: boolean }): void;
-  addSession(session: CountedSession, hasConflict: boolean): void;
-  /** Adds a duration, ms. A clock that was set back makes it 0. */
-  addTime(name: 'toApproval' | 'toEnd' | 'toPromotion', ms: number): void;
-  figures(): StatsFigures;
-}
-
-export const outcomeOf = ({
-  status,
-  failure_code: code,
-}: Pick<CountedTask, 'status' | 'failure_code'>): RunOutcome => {
-  if (status === 'done') return 'done';
-  if (status !== 'failed') return 'unfinished';
-  return code === 'denied' || code === 'cancelled' ? code : 'failed';
-};
-
-/** Computes a percentile by nearest rank: one of the values, never an interpolation. */
-export function findPercentile(sorted: Float64Array, share: number): number | null {
-  if (sorted.length === 0) return null;
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null;
-}
-
 const toSeconds = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 1000));
 
-function measureSpan(times: readonly number[]): DurationFigures {
-  const sorted = Float64Array.from(times).sort();
+function measureSpan(times: Float64Array): DurationFigures {
   return {
-    count: sorted.length,
-    medianSec: toSeconds(findPercentile(sorted, 0.5)),
-    p90Sec: toSeconds(findPercentile(sorted, 0.9)),
+    count: times.length,
+    medianSec: toSeconds(findPercentile(times, 0.5)),
+    p90Sec: toSeconds(findPercentile(times, 0.9)),
   };
 }
 
-const createSums = (): FigureSums => ({
-  counts: {
-    tasks: 0,
-    promoted: 0,
-    reworked: 0,
-    retries: 0,
-    followUps: 0,
-    resumed: 0,
-    conflicts: 0,
-    runs: 0,
-    untoldTokens: 0,
-    untoldCost: 0,
-  },
-  outcomes: { done: 0, failed: 0, denied: 0, cancelled: 0, unfinished: 0 },
-  tokens: { input: 0, cached: 0, output: 0 },
-  costUsd: null,
-  times: { toApproval: [], toEnd: [], toPromotion: [] },
-});
-
-function addMembers<Name extends string>(
-  sums: Record<Name, number>,
-  others: Readonly<Record<Name, number>>,
-): void {
-  for (const name of Object.keys(sums) as Name[]) sums[name] += others[name];
-}
-
-export function createFigureCounter(key: string | null): FigureCounter {
-  const sums = createSums();
-  const { counts, outcomes, tokens, times } = sums;
+/** Computes the figures of a group. */
+export function computeFigures(key: string | null, { counts, times }: GroupSums): StatsFigures {
+  const { done, failed, denied, cancelled, unfinished, input, cached, output, costUsd, ...others } = counts;
   return {
-    sums,
-    addSums({ sums: other }) {
-      addMembers(counts, other.counts);
-      addMembers(outcomes, other.outcomes);
-      addMembers(tokens, other.tokens);
-      if (other.costUsd !== null) sums.costUsd = (sums.costUsd ?? 0) + other.costUsd;
-      for (const name of ['toApproval', 'toEnd', 'toPromotion'] as const)
-        for (const ms of other.times[name]) times[name].push(ms);
-    },
-    addTask(task, { isPromoted, isReworked }) {
-      counts.tasks += 1;
-      counts.retries += task.attempt - 1;
-      outcomes[outcomeOf(task)] += 1;
-      if (isPromoted) counts.promoted += 1;
-      if (isReworked) counts.reworked += 1;
-    },
-    addSession(session, hasConflict) {
-      if (hasConflict) counts.conflicts += 1;
-      if (session.continues !== null) {
-        if (session.former_failure === null) counts.followUps += 1;
-        else counts.resumed += 1;
-      }
-      if (session.runs === 0) return;
-      counts.runs += 1;
-      if (session.tokens_in === null) counts.untoldTokens += 1;
-      tokens.input += session.tokens_in ?? 0;
-      tokens.cached += session.tokens_cached ?? 0;
-      tokens.output += session.tokens_out ?? 0;
-      if (session.cost_usd === null) counts.untoldCost += 1;
-      else sums.costUsd = (sums.costUsd ?? 0) + session.cost_usd;
-    },
-    addTime: (name, ms) => void times[name].push(Math.max(0, ms)),
-    figures: () => ({
-      key,
-      ...counts,
-      outcomes,
-      tokens,
-      costUsd: sums.costUsd,
-      toApproval: measureSpan(times.toApproval),
-      toEnd: measureSpan(times.toEnd),
-      toPromotion: measureSpan(times.toPromotion),
-    }),
+    key,
+    ...others,
+    outcomes: { done, failed, denied, cancelled, unfinished },
+    tokens: { input, cached, output },
+    costUsd: counts.untoldCost < counts.runs ? costUsd : null,
+    toApproval: measureSpan(joinTimes(times.toApproval)),
+    toEnd: measureSpan(joinTimes(times.toEnd)),
+    toPromotion: measureSpan(joinTimes(times.toPromotion)),
   };
 }

@@ -1,17 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rfc3339 } from '../../core/base/clock.ts';
-import type { Storage } from '../../storage/index.ts';
-import type { ConflictCounts } from './conflicts.ts';
+import { STATS_RANGE, type Storage } from '../../storage/index.ts';
+import { computeFigures, type StatsFigures } from './figures.ts';
+import { createKeptRanges } from './kept-ranges.ts';
+import { type CountedSession, type CountedTask, outcomeOf, type RunOutcome } from './outcomes.ts';
+import { findPercentile } from './percentile.ts';
 import {
-  type CountedSession,
-  type CountedTask,
-  createFigureCounter,
-  type FigureCounter,
-  findPercentile,
-  outcomeOf,
-  type RunOutcome,
-  type StatsFigures,
-} from './figures.ts';
+  addGroupSums,
+  type CellKey,
+  createCellCounter,
+  createGroupSums,
+  type GroupSums,
+  joinTimes,
+  type RangeSums,
+} from './sums.ts';
 
 /** The groupings of the figures. */
 export const STATS_KINDS = ['agent', 'project', 'day'] as const;
@@ -60,12 +62,9 @@ interface SessionRow extends CountedSession {
   decided_at: number | null;
 }
 
-/** Rows per slice: a few milliseconds, and then other work gets its turn. */
-const SLICE = 300;
-/** Sums are kept for this long after the last question: they take about 50 bytes a task and grouping. */
-const KEPT_MS = 10 * 60_000;
-/** Kept slices that are added in one go. */
-const KEPT_AT_ONCE = 50;
+/** Ranges that are read in one go, and kept ones that are added: a few milliseconds. */
+const READ_AT_ONCE = 8;
+const KEPT_AT_ONCE = 25;
 const DAY_MS = 86_400_000;
 
 /** UTC days by number: a date is formatted once and not for every row. */
@@ -84,41 +83,32 @@ function createDayNames(): (at: number) => string {
 
 const formatDay = createDayNames();
 
-/** Returns the group name of a row. */
-const KEYS: Readonly<
-  Record<
-    StatsKind,
-    (row: { agent: string | null; project: string | null; ended_at: number | null }) => string | null
-  >
-> = {
-  agent: ({ agent }) => agent,
-  project: ({ project }) => project,
-  day: ({ ended_at: endedAt }) => (endedAt === null ? null : formatDay(endedAt)),
-};
+/** Returns what a task or session belongs to. */
+const keyOf = ({
+  agent,
+  project,
+  ended_at: endedAt,
+}: {
+  agent: string | null;
+  project: string | null;
+  ended_at: number | null;
+}): CellKey => ({ agent, project, day: endedAt === null ? null : formatDay(endedAt) });
 
-/** The sums of some tasks and their sessions. */
-type HistoryCounter = ReturnType<typeof createHistoryCounter>;
-
-/** Counts tasks and sessions, by one kind of group. */
-function createHistoryCounter(by: StatsKind, conflicts: ConflictCounts) {
-  const groups = new Map<string | null, FigureCounter>();
-  /** Rows without a group: by day, tasks that have not ended. */
-  const rest = createFigureCounter(null);
+/** Adds ranges of tasks, by one kind of group. */
+function createHistory(by: StatsKind) {
+  const groups = new Map<string | null, GroupSums>();
+  /** By day, tasks that have not ended. */
+  const rest = createGroupSums();
   const days = new Map<string, StatsDay>();
-  const runTimes = new Map<string, number[]>();
-  const keyOf = KEYS[by];
+  const runTimes = new Map<string, Float64Array[]>();
   let since: number | null = null;
   let archived = 0;
 
-  function groupOf(key: string | null): FigureCounter {
-    const group = groups.get(key) ?? createFigureCounter(key);
+  function groupOf(key: string | null): GroupSums {
+    if (by === 'day' && key === null) return rest;
+    const group = groups.get(key) ?? createGroupSums();
     groups.set(key, group);
     return group;
-  }
-
-  function counterOf(row: Parameters<typeof keyOf>[0]): FigureCounter {
-    const key = keyOf(row);
-    return by === 'day' && key === null ? rest : groupOf(key);
   }
 
   function dayOf(day: string): StatsDay {
@@ -131,109 +121,62 @@ function createHistoryCounter(by: StatsKind, conflicts: ConflictCounts) {
     return found;
   }
 
-  function timesOf(agent: string): number[] {
-    const times = runTimes.get(agent) ?? [];
-    runTimes.set(agent, times);
-    return times;
-  }
-
-  function addTask(task: TaskRow, sessions: readonly SessionRow[]): void {
-    since = Math.min(since ?? task.created_at, task.created_at);
-    if (task.archived_at !== null) archived += 1;
-    dayOf(formatDay(task.created_at)).created += 1;
-    const outcome = outcomeOf(task);
-    if (outcome !== 'unfinished' && task.ended_at !== null)
-      dayOf(formatDay(task.ended_at)).ended[outcome] += 1;
-    const isInConflict = sessions.some(({ id }) => conflicts.has(id));
-    const counter = counterOf(task);
-    counter.addTask(task, {
-      isPromoted: sessions.some(({ promoted_at: at }) => at !== null),
-      isReworked: task.attempt > 1 || isInConflict || sessions.some((each) => each.continues !== null),
-    });
-    const first = sessions.find(({ decided_at: at }) => at !== null);
-    if (first?.decided_at == null) return;
-    // A decision that was approved in advance did not wait for a person.
-    if (first.decided_at > first.asked_at) counter.addTime('toApproval', first.decided_at - task.created_at);
-    if (outcome !== 'unfinished' && task.ended_at !== null)
-      counter.addTime('toEnd', task.ended_at - first.decided_at);
-  }
-
-  function addSession(session: SessionRow): void {
-    const { agent, started_at: startedAt, ended_at: endedAt, promoted_at: promotedAt } = session;
-    const counter = counterOf(session);
-    counter.addSession(session, conflicts.has(session.id));
-    if (promotedAt !== null && endedAt !== null) counter.addTime('toPromotion', promotedAt - endedAt);
-    if (startedAt !== null && endedAt !== null) timesOf(agent).push(Math.max(0, endedAt - startedAt));
-  }
-
-  /** Adds what another counter has counted. */
-  function addCounter({ sums }: HistoryCounter): void {
-    const { since: oldest, archived: more } = sums();
-    if (oldest !== null) since = Math.min(since ?? oldest, oldest);
-    archived += more;
-    rest.addSums(sums().rest);
-    for (const [key, group] of sums().groups) groupOf(key).addSums(group);
-    for (const { day, created, ended } of sums().days.values()) {
-      const sum = dayOf(day);
-      sum.created += created;
-      for (const outcome of ['done', 'failed', 'denied', 'cancelled'] as const)
-        sum.ended[outcome] += ended[outcome];
-    }
-    for (const [agent, times] of sums().runTimes) {
-      const all = timesOf(agent);
-      for (const ms of times) all.push(ms);
+  function addRange(range: RangeSums): void {
+    if (range.created.length > 0) since = Math.min(since ?? range.oldest, range.oldest);
+    archived += range.archived;
+    for (const [day, tasks] of range.created) dayOf(day).created += tasks;
+    for (const { sums, ...key } of range.cells) {
+      addGroupSums(groupOf(key[by]), sums);
+      if (key.day !== null) {
+        const { ended } = dayOf(key.day);
+        for (const outcome of ['done', 'failed', 'denied', 'cancelled'] as const)
+          ended[outcome] += sums.counts[outcome];
+      }
+      if (key.agent === null) continue;
+      const times = runTimes.get(key.agent) ?? [];
+      runTimes.set(key.agent, times);
+      times.push(...sums.times.run);
     }
   }
 
   function finish(): Omit<RunHistory, 'removed'> {
-    const total = createFigureCounter(null);
-    for (const each of [rest, ...groups.values()]) total.addSums(each);
-    const figures = [...groups.values()].map((group) => group.figures());
+    const total = createGroupSums();
+    for (const each of [rest, ...groups.values()]) addGroupSums(total, each);
+    const figures = [...groups].map(([key, sums]) => computeFigures(key, sums));
     return {
       since: since === null ? null : rfc3339(since),
       archived,
-      total: total.figures(),
+      total: computeFigures(null, total),
       groups:
         by === 'day'
           ? figures.sort((one, other) => String(one.key).localeCompare(String(other.key)))
           : figures.sort((one, other) => other.tasks - one.tasks || other.runs - one.runs),
       days: fillDays(days),
       runMs: new Map(
-        [...runTimes].map(([agent, times]) => [agent, findPercentile(Float64Array.from(times).sort(), 0.5)!]),
+        [...runTimes].flatMap(([agent, times]) => {
+          const median = findPercentile(joinTimes(times), 0.5);
+          return median === null ? [] : [[agent, median]];
+        }),
       ),
     };
   }
 
-  return {
-    addTask,
-    addSession,
-    addCounter,
-    finish,
-    sums: () => ({ since, archived, rest, groups, days, runTimes }),
-  };
+  return { addRange, finish };
 }
 
-/** The sums of a range of tasks that have ended. */
-interface KeptRange {
-  counter: HistoryCounter;
-  /** The earliest and latest creation of its tasks, Unix ms. */
-  oldest: number;
-  newest: number;
-}
-
-/**
- * Reads the history of runs. The sums of ranges in which everything has ended are kept in memory for some minutes,
- * because their rows hardly ever change.
- */
+/** Reads the history of runs. */
 export interface HistoryReader {
   /** @param from Unix ms; only tasks that were created then or later */
   read(wanted: { by: StatsKind; from: number }): Promise<RunHistory>;
-  /** Forgets what is kept of these tasks, which have changed. */
-  forget(tasks: Iterable<number>): void;
 }
 
-/** Creates the reader. It reads in slices between which other requests are served. */
-export function createHistoryReader({ db }: Pick<Storage, 'db'>, conflicts: ConflictCounts): HistoryReader {
+/**
+ * Creates the reader. It reads in slices between which other requests are served, and keeps the sums of ranges in
+ * which everything has ended.
+ */
+export function createHistoryReader(storage: Pick<Storage, 'db' | 'write'>): HistoryReader {
+  const { db } = storage;
+  const keptRanges = createKeptRanges(db);
   const nextTask = db.prepare<unknown[], { id: number | null }>(
     'SELECT min(id) AS id FROM task WHERE id >= ?',
   );
@@ -245,73 +188,95 @@ export function createHistoryReader({ db }: Pick<Storage, 'db'>, conflicts: Conf
   const sessionSlice = db.prepare<unknown[], SessionRow>(
     `SELECT s.id, s.task_id, s.agent, s.project, s.state, s.runs, s.continues, s.started_at, s.ended_at, s.promoted_at,
        s.tokens_in, s.tokens_cached, s.tokens_out, s.cost_usd, d.created_at AS asked_at, d.decided_at,
-       (SELECT f.failure_code FROM session f WHERE f.id = s.continues) AS former_failure
+       (SELECT f.failure_code FROM session f WHERE f.id = s.continues) AS former_failure,
+       EXISTS (SELECT 1 FROM event e WHERE e.kind = 'promote_conflict' AND e.session_id = s.id) AS has_conflict
      FROM session s CROSS JOIN decision d ON d.id = s.decision_id
      WHERE s.task_id BETWEEN ? AND ? ORDER BY s.task_id, s.id`,
   );
   const removedTasks = db.prepare<unknown[], { n: number }>(
     `SELECT coalesce((SELECT max(id) FROM task), 0) - (SELECT coalesce(sum(n), 0) FROM state_count WHERE of = 'task') AS n`,
   );
-  const kept = new Map(STATS_KINDS.map((kind) => [kind, new Map<number, KeptRange>()]));
-  let removed = 0;
 
-  /** Reads a range of ids; returns its sums, and whether everything in it has ended. */
-  function readRange(range: number, { by, from }: { by: StatsKind; from: number }) {
-    const [first, last] = [range * SLICE, (range + 1) * SLICE - 1];
-    const tasks = taskSlice.all(first, last);
+  /** Reads a range of tasks, and keeps its sums if everything in it has ended. */
+  function readRange(range: number, { from, keeps }: { from: number; keeps: boolean }): RangeSums {
+    const [first, last] = [range * STATS_RANGE, (range + 1) * STATS_RANGE - 1];
+    const all = taskSlice.all(first, last);
     const sessions = sessionSlice.all(first, last);
-    const sessionsOf = Map.groupBy(sessions, (session) => session.task_id);
-    const counter = createHistoryCounter(by, conflicts);
-    for (const task of tasks) {
-      if (task.created_at < from) continue;
-      const own = sessionsOf.get(task.id) ?? [];
-      counter.addTask(task, own);
-      for (const session of own) counter.addSession(session);
-    }
+    const tasks = all.filter((task) => task.created_at >= from);
+    const times = tasks.map((task) => task.created_at);
+    const sums: RangeSums = {
+      oldest: Math.min(...times),
+      newest: Math.max(...times),
+      archived: tasks.filter((task) => task.archived_at !== null).length,
+      created: [...Map.groupBy(times, formatDay)].map(([day, { length }]) => [day, length]),
+      cells: sumCells(tasks, sessions),
+    };
     const hasEnded =
+      tasks.length === all.length &&
       tasks.every((task) => outcomeOf(task) !== 'unfinished') &&
       sessions.every(({ state }) => state === 'ended');
-    const times = tasks.map((task) => task.created_at);
-    return { counter, hasEnded, oldest: Math.min(...times), newest: Math.max(...times) };
+    if (keeps && hasEnded) keptRanges.keep(range, sums);
+    return sums;
   }
 
-  let forgetting: NodeJS.Timeout | undefined;
-  function keepForNow(): void {
-    clearTimeout(forgetting);
-    forgetting = setTimeout(forgetAll, KEPT_MS).unref();
-  }
-
-  function forgetAll(): void {
-    for (const ranges of kept.values()) ranges.clear();
-  }
+  /** Reads ranges in a transaction, so that no change comes between the rows and their sums. */
+  const readRanges = (ranges: readonly number[], from: number): Promise<RangeSums[]> =>
+    storage
+      .write(() => ranges.map((range) => readRange(range, { from, keeps: true })))
+      // Without space on the disk nothing is kept.
+      .catch(() => ranges.map((range) => readRange(range, { from, keeps: false })));
 
   return {
-    async read(wanted) {
-      const { by, from } = wanted;
-      keepForNow();
-      const now = removedTasks.get()?.n ?? 0;
-      if (now !== removed) forgetAll();
-      removed = now;
-      const ranges = kept.get(by)!;
-      const history = createHistoryCounter(by, conflicts);
+    async read({ by, from }) {
+      const removed = removedTasks.get()?.n ?? 0;
+      const history = createHistory(by);
+      const unknown: number[] = [];
+      const readUnknown = async (): Promise<void> => {
+        for (const sums of await readRanges(unknown.splice(0), from)) history.addRange(sums);
+      };
       for (let at = nextTask.get(0)?.id ?? null; at !== null; ) {
-        const range = Math.floor(at / SLICE);
-        const known = ranges.get(range);
-        if (known !== undefined && known.oldest >= from) history.addCounter(known.counter);
-        else if (known === undefined || known.newest >= from) {
-          const { hasEnded, ...found } = readRange(range, wanted);
-          history.addCounter(found.counter);
-          if (hasEnded && found.oldest >= from) ranges.set(range, found);
-        }
-        if (known === undefined || range % KEPT_AT_ONCE === 0) await nextTurn();
-        at = nextTask.get((range + 1) * SLICE)?.id ?? null;
+        const range = Math.floor(at / STATS_RANGE);
+        const known = keptRanges.findSpan(range);
+        if (known !== undefined && known.oldest >= from) history.addRange(keptRanges.read(range));
+        else if (known === undefined || known.newest >= from) unknown.push(range);
+        if (unknown.length === READ_AT_ONCE) await readUnknown();
+        else if (range % KEPT_AT_ONCE === 0) await nextTurn();
+        at = nextTask.get((range + 1) * STATS_RANGE)?.id ?? null;
       }
-      return { ...history.finish(), removed: now };
-    },
-    forget(tasks) {
-      for (const task of tasks) for (const ranges of kept.values()) ranges.delete(Math.floor(task / SLICE));
+      await readUnknown();
+      return { ...history.finish(), removed };
     },
   };
+}
+
+/** Sums tasks and their sessions by agent, project and day. */
+function sumCells(tasks: readonly TaskRow[], sessions: readonly SessionRow[]): RangeSums['cells'] {
+  const counter = createCellCounter();
+  const sessionsOf = Map.groupBy(sessions, (session) => session.task_id);
+  for (const task of tasks) {
+    const own = sessionsOf.get(task.id) ?? [];
+    const key = keyOf(task);
+    counter.addTask(key, task, {
+      isPromoted: own.some(({ promoted_at: at }) => at !== null),
+      isReworked: task.attempt > 1 || own.some((each) => each.has_conflict === 1 || each.continues !== null),
+    });
+    for (const session of own) {
+      const { started_at: startedAt, ended_at: endedAt, promoted_at: promotedAt } = session;
+      const place = keyOf(session);
+      counter.addSession(place, session);
+      if (promotedAt !== null && endedAt !== null)
+        counter.addTime(place, 'toPromotion', promotedAt - endedAt);
+      if (startedAt !== null && endedAt !== null) counter.addTime(place, 'run', endedAt - startedAt);
+    }
+    const first = own.find(({ decided_at: at }) => at !== null);
+    if (first?.decided_at == null) continue;
+    // A decision that was approved in advance did not wait for a person.
+    if (first.decided_at > first.asked_at)
+      counter.addTime(key, 'toApproval', first.decided_at - task.created_at);
+    if (outcomeOf(task) !== 'unfinished' && task.ended_at !== null)
+      counter.addTime(key, 'toEnd', task.ended_at - first.decided_at);
+  }
+  return counter.list();
 }
 
 /** Includes days without events, so that a chart of them is accurate. */

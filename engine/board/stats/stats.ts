@@ -1,6 +1,5 @@
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import { createConflicts } from './conflicts.ts';
 import { estimateQueueEnd, type LiveRun } from './estimate-queue.ts';
 import { createHistoryReader, type RunHistory, type StatsKind } from './read-history.ts';
 
@@ -34,40 +33,28 @@ interface LiveRow {
   run_started_at: number | null;
 }
 
-/** Owns the statistics. They are computed from rows, and nothing is stored for them on disk. */
+/** Owns the statistics, which are computed from rows; the sums of earlier rows are kept in the database. */
 export function createStats({
   storage,
   events,
   clock,
   cap,
 }: {
-  storage: Pick<Storage, 'db'>;
+  storage: Pick<Storage, 'db' | 'write'>;
   events: Pick<EventLog, 'lastSeq'>;
   clock: Clock;
   /** Maximum number of concurrent workers. */
   cap: number;
 }): Stats {
-  const conflicts = createConflicts({ storage, events });
+  const firstEvent = storage.db.prepare<unknown[], { at: number }>(
+    'SELECT at FROM event ORDER BY seq LIMIT 1',
+  );
   const live = storage.db.prepare<unknown[], LiveRow>(
     `SELECT agent, state, resume_at, run_started_at FROM session WHERE state <> 'ended' ORDER BY priority DESC, +id`,
   );
-  const reader = createHistoryReader(storage, conflicts);
-  const changed = storage.db.prepare<unknown[], { task: number }>(
-    `SELECT DISTINCT coalesce(task_id, (SELECT s.task_id FROM session s WHERE s.id = event.session_id)) AS task
-     FROM event WHERE seq > ? AND task IS NOT NULL`,
-  );
-  /** The event up to which the reader knows of changes. */
-  let knownTo = events.lastSeq();
+  const reader = createHistoryReader(storage);
   /** The last answers, valid until something happens. */
   const kept = new Map<string, { seq: number; history: Promise<RunHistory> }>();
-
-  async function readAnew(wanted: { by: StatsKind; from: number }): Promise<RunHistory> {
-    await conflicts.readOn();
-    const last = events.lastSeq();
-    reader.forget(changed.all(knownTo).map(({ task }) => task));
-    knownTo = last;
-    return reader.read(wanted);
-  }
 
   /** Every change leaves an event, so without a new one the result would be the same. */
   function findHistory(wanted: { by: StatsKind; from: number }): Promise<RunHistory> {
@@ -75,7 +62,7 @@ export function createStats({
     const seq = events.lastSeq();
     const known = kept.get(key);
     if (known?.seq === seq) return known.history;
-    const history = readAnew(wanted);
+    const history = reader.read(wanted);
     kept.clear();
     kept.set(key, { seq, history });
     history.catch(() => kept.delete(key));
@@ -108,10 +95,11 @@ export function createStats({
     async read(wanted) {
       const at = rfc3339(clock.now());
       const { runMs, ...history } = await findHistory(wanted);
+      const first = firstEvent.get();
       return {
         by: wanted.by,
         at,
-        eventsSince: conflicts.since(),
+        eventsSince: first === undefined ? null : rfc3339(first.at),
         ...history,
         queue: describeQueue(runMs),
       };

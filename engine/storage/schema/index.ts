@@ -7,6 +7,7 @@ import { memorySchema } from './memory.ts';
 import { reviewsSchema } from './reviews.ts';
 import { sessionsSchema } from './sessions.ts';
 import { stateCountsSchema } from './state-counts.ts';
+import { statsSchema } from './stats.ts';
 import { storedTextsSchema } from './stored-texts.ts';
 import { tasksSchema } from './tasks.ts';
 import { waitHandlesSchema } from './wait-handles.ts';
@@ -27,4 +28,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   ].join(''),
   listCountsSchema,
   waitHandlesSchema,
+  statsSchema,
 ];
