@@ -33,6 +33,8 @@ export interface Chats extends DecisionFollower {
   bots: ChatBots;
   connections: ChatConnections;
   channels: ChatChannels;
+  /** Begins to look up the channels of an account, which `queue` needs in the same transaction. */
+  expectEvents(change: Transaction<Tables>, account: string): Promise<unknown>;
   /** Writes the messages for these events, in the caller's transaction. Call `wake` after the commit. */
   queue(change: Transaction<Tables>, origin: EventOrigin, events: readonly LinkedEvent[]): Promise<boolean>;
   /** Called when a command about a decision was requested or answered. */
@@ -108,6 +110,7 @@ export async function createChats({
     bots,
     connections,
     channels,
+    expectEvents: messages.expectEvents,
     queue: messages.queue,
     followDecisions: messages.followDecisions,
     async followCommand(workspace, decision) {

@@ -40,6 +40,10 @@ export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock:
     change.selectFrom('pending_decisions').select('decision_id').where('workspace_id', '=', workspace);
 
   return {
+    /** Begins to look up the channels of an account, which `queue` needs in the same transaction. */
+    expectEvents: (change: Transaction<Tables>, account: string): Promise<unknown> =>
+      listOpenChannels(change, account),
+
     /** Writes the messages for these events, in the caller's transaction, and reports whether there are any. */
     async queue(
       change: Transaction<Tables>,

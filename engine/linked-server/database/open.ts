@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
+import { Kysely, SqliteDialect, sql } from 'kysely';
 import { syncFolder } from '../../core/base/atomic-file.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { makePrivateFile, openPrivate, withPrivate } from '../../core/base/private-files.ts';
@@ -10,6 +10,7 @@ import { holdHostLock } from '../../storage/index.ts';
 import { holdDatabase } from './advisory-lock.ts';
 import { type DeferredSync, deferSqliteSync, syncAtCommit } from './deferred-sync.ts';
 import { isSchemaOlder, migrateServerDatabase, readSchemaNumber, SERVER_SCHEMA } from './migrations.ts';
+import { PipelinedDialect } from './pipelined-dialect.ts';
 import { keepStatements } from './statement-cache.ts';
 import type { Tables } from './tables.ts';
 import type { TokenChanges } from './token-changes.ts';
@@ -150,9 +151,9 @@ async function openPostgres(url: string): Promise<ServerDatabase> {
   const own = `svc-server, ${hostname()}, pid ${process.pid}`.slice(0, 63);
   const options = { connectionString: url, types, application_name: own, connectionTimeoutMillis: BUSY_MS };
   const held = await holdDatabase(() => new pg.Client(options));
-  const pool = new pg.Pool({ ...options, max: 8 });
+  const pool = new pg.Pool({ ...options, max: 8, pipeline: true });
   pool.on('error', () => undefined);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<Tables>({ dialect: new PipelinedDialect({ pool }) });
   await sql`SELECT 1`.execute(db);
   return {
     db,

@@ -9,7 +9,7 @@ import type { AccountPlans } from '../plans/plans.ts';
 import { capabilityOf } from './add-target.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { createOutbox, type TargetOutbox, type TargetResult } from './outbox.ts';
-import { createDeliveryQueue, type QueueDeliveries } from './queue-deliveries.ts';
+import { createDeliveryQueue, type DeliveryQueue } from './queue-deliveries.ts';
 import { buildSample } from './samples.ts';
 import { type SendAttempt, sendEvent } from './send.ts';
 import type { TargetStore } from './targets.ts';
@@ -19,8 +19,7 @@ import type { TargetStore } from './targets.ts';
 
 /** Interval for checking a locked target. */
 const LOCKED_MS = 3600_000;
-export interface TargetDeliveries {
-  queueDeliveries: QueueDeliveries;
+export interface TargetDeliveries extends DeliveryQueue {
   /** Starts sending what is due. */
   start(): void;
   /** Called when something may have become due. */
@@ -58,7 +57,7 @@ export async function createDeliveries({
   /** When each target was last tried, or had its idle time subtracted, by the clock. */
   const triedAt = new Map<string, number>();
   const takeTurn = createPacing(closing.signal);
-  const queueDeliveries = createDeliveryQueue({ db, clock, newestId: await outbox.newestId() });
+  const queue = createDeliveryQueue({ db, clock, newestId: await outbox.newestId() });
   const loops = createDueLoops({
     clock,
     log,
@@ -99,7 +98,7 @@ export async function createDeliveries({
   }
 
   return {
-    queueDeliveries,
+    ...queue,
     start: loops.start,
     wake: loops.wake,
     settled: loops.settled,

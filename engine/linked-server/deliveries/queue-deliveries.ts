@@ -25,6 +25,12 @@ export type QueueDeliveries = (
   events: readonly LinkedEvent[],
 ) => Promise<number>;
 
+export interface DeliveryQueue {
+  /** Begins to look up the targets of an account, which `queueDeliveries` needs in the same transaction. */
+  expectEvents(change: Transaction<Tables>, account: string): Promise<unknown>;
+  queueDeliveries: QueueDeliveries;
+}
+
 export function createDeliveryQueue({
   db,
   clock,
@@ -33,7 +39,7 @@ export function createDeliveryQueue({
   db: Kysely<Tables>;
   clock: Clock;
   newestId: number;
-}): QueueDeliveries {
+}): DeliveryQueue {
   let lastId = newestId;
   const openTargets = db
     .selectFrom('targets')
@@ -46,7 +52,7 @@ export function createDeliveryQueue({
       (await change.executeQuery<TargetRow>({ ...openTargets, parameters: [1, account] })).rows,
   );
 
-  return async (change, origin, events) => {
+  const queueDeliveries: QueueDeliveries = async (change, origin, events) => {
     if (events.length === 0) return 0;
     const { accountId, workspaceId, workspaceName } = origin;
     const targets = await listOpenTargets(change, accountId);
@@ -91,4 +97,5 @@ export function createDeliveryQueue({
         .execute();
     return rows.length;
   };
+  return { expectEvents: listOpenTargets, queueDeliveries };
 }

@@ -42,6 +42,8 @@ export interface WorkspaceEvents {
 
 /** The part of the assistant that sends events to chats. */
 interface EventChats {
+  /** Begins to look up the channels of an account, which `queue` needs in the same transaction. */
+  expectEvents(change: Transaction<Tables>, account: string): Promise<unknown>;
   /** Writes the messages for these events, in the caller's transaction. Call `wake` after the commit. */
   queue(change: Transaction<Tables>, origin: EventOrigin, events: readonly LinkedEvent[]): Promise<boolean>;
   wake(): void;
@@ -86,7 +88,7 @@ export function createWorkspaceEvents({
   deferred: DeferredSync;
   clock: Clock;
   /** Consequences of an event: deliveries to targets and chats of the account. */
-  deliveries: Pick<TargetDeliveries, 'queueDeliveries' | 'wake'>;
+  deliveries: Pick<TargetDeliveries, 'expectEvents' | 'queueDeliveries' | 'wake'>;
   chats: EventChats;
   /** The origin of this server, for addresses. */
   origin: string;
@@ -122,11 +124,19 @@ export function createWorkspaceEvents({
       })),
     );
     const kept = await transact(async (change) => {
-      const fresh = new Set<string>();
-      for (let at = 0; at < told.length; at += ROWS_AT_ONCE) {
-        const { rows } = await change.executeQuery(insertNew(told.slice(at, at + ROWS_AT_ONCE)));
-        for (const { workspace_id, id } of rows) fresh.add(`${workspace_id} ${id}`);
-      }
+      // Without waiting for each other's answers, which for PostgreSQL is most of the time.
+      const inserted = [];
+      for (let at = 0; at < told.length; at += ROWS_AT_ONCE)
+        inserted.push(change.executeQuery(insertNew(told.slice(at, at + ROWS_AT_ONCE))));
+      const accounts = [...new Set(calls.map(({ workspace }) => workspace.account_id))];
+      const looking = accounts.flatMap((account) => [
+        deliveries.expectEvents(change, account),
+        chats.expectEvents(change, account),
+      ]);
+      const [results] = await Promise.all([Promise.all(inserted), Promise.all(looking)]);
+      const fresh = new Set(
+        results.flatMap(({ rows }) => rows.map(({ workspace_id, id }) => `${workspace_id} ${id}`)),
+      );
       const all: Kept[] = [];
       for (const { workspace, events } of calls) {
         const added = events.filter(({ id }) => fresh.delete(`${workspace.id} ${id}`));

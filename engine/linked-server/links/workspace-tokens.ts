@@ -1,5 +1,6 @@
-import type { Kysely } from 'kysely';
+import type { CompiledQuery, Kysely } from 'kysely';
 import { SvcError } from '../../core/base/errors.ts';
+import { createGroupReads } from '../database/group-reads.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 import type { TokenChanges } from '../database/token-changes.ts';
 import { hashToken, makeToken } from '../secrets.ts';
@@ -7,6 +8,9 @@ import type { createSightings } from './sightings.ts';
 
 /** The sender of a report: these fields of a workspace change only with the validity of its token. */
 export type WorkspaceReporter = Pick<LinkedWorkspace, 'id' | 'account_id' | 'name'>;
+
+/** With the id of its machine; null if that was logged out. */
+type FoundWorkspace = LinkedWorkspace & { logged_in: string | null };
 
 /** Size of the cache. */
 const MOST_TELLERS = 10_000;
@@ -30,26 +34,41 @@ export function createWorkspaceTokens({
   tokenChanges: TokenChanges | null;
   sightings: Pick<ReturnType<typeof createSightings>, 'note'>;
 }): WorkspaceTokens {
-  /** Built once, since every request of a workspace runs it; both of its values are the hash. */
-  const byToken = db
-    .selectFrom('workspaces')
-    .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
-    .selectAll('workspaces')
-    .select('machines.id as logged_in')
-    .where((where) => where.or([where('workspaces.token_hash', '=', ''), where('next_token_hash', '=', '')]))
-    .compile();
+  /** By number of tokens: building a query takes longer than running it, and every request of a workspace does. */
+  const queries = new Map<number, CompiledQuery<FoundWorkspace>>();
+  function selectByTokens(hashes: readonly string[]): CompiledQuery<FoundWorkspace> {
+    const known = queries.get(hashes.length);
+    if (known !== undefined) return { ...known, parameters: [...hashes, ...hashes] };
+    const query = db
+      .selectFrom('workspaces')
+      .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
+      .selectAll('workspaces')
+      .select('machines.id as logged_in')
+      .where((where) =>
+        where.or([
+          where('workspaces.token_hash', 'in', hashes),
+          where('workspaces.next_token_hash', 'in', hashes),
+        ]),
+      )
+      .compile();
+    queries.set(hashes.length, query);
+    return query;
+  }
+  const findTogether = createGroupReads(async (hashes) => {
+    const { rows } = await db.executeQuery(selectByTokens(hashes));
+    return new Map(
+      rows.flatMap((row) =>
+        [row.token_hash, row.next_token_hash].flatMap((hash) => (hash === null ? [] : [[hash, row]])),
+      ),
+    );
+  });
 
   /** Recent senders, by the hashes of their tokens, as of a number of changes. */
   const tellers = new Map<string, WorkspaceReporter & { last_seen_at: number | null }>();
   let tellersAsOf = 0;
 
   async function findByHash(hash: string): Promise<LinkedWorkspace> {
-    const {
-      rows: [found],
-    } = await db.executeQuery<LinkedWorkspace & { logged_in: string | null }>({
-      ...byToken,
-      parameters: [hash, hash],
-    });
+    const found = await findTogether(hash);
     if (found === undefined)
       throw new SvcError('token_invalid', 'the token does not belong to a workspace here');
     const { logged_in, ...workspace } = found;
