@@ -27,18 +27,21 @@ const toLinkCommand = (row: CommandRow): LinkCommand => ({
 });
 
 export function createCommandFinder(db: Kysely<Tables>, clock: Clock): CommandFinder {
+  /** Built once, since every poll runs it. */
+  const waiting = db
+    .selectFrom('commands')
+    .selectAll()
+    .where('workspace_id', '=', '')
+    .where('seq', '>', 0)
+    .where('outcome', 'is', null)
+    .where('expires_at', '>', 0)
+    .orderBy('seq')
+    .limit(MOST_GIVEN)
+    .compile();
   return {
     async listWaiting(workspace, after) {
-      const rows = await db
-        .selectFrom('commands')
-        .selectAll()
-        .where('workspace_id', '=', workspace)
-        .where('seq', '>', after)
-        .where('outcome', 'is', null)
-        .where('expires_at', '>', clock.now())
-        .orderBy('seq')
-        .limit(MOST_GIVEN)
-        .execute();
+      const parameters = [workspace, after, clock.now(), MOST_GIVEN];
+      const { rows } = await db.executeQuery<CommandRow>({ ...waiting, parameters });
       return rows.map(toLinkCommand);
     },
     async findNewest(workspace, decision) {

@@ -6,8 +6,8 @@ import { retryDeadlocks } from '../database/errors.ts';
 import { isSightingDue } from '../database/last-seen.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 
-/** Delay after which seen workspaces are written together. */
-const GATHERED_MS = 1000;
+/** Delay after which seen workspaces are written together: with 1,000 of them, each second would write some. */
+const GATHERED_MS = 10_000;
 /** The maximum number in a statement. */
 const MOST_AT_ONCE = 500;
 
