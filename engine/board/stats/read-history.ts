@@ -236,14 +236,14 @@ export function createHistoryReader(storage: Pick<Storage, 'db' | 'write'>): His
       };
       for (let at = nextTask.get(0)?.id ?? null; at !== null; ) {
         const range = Math.floor(at / STATS_RANGE);
-        const known = keptRanges.findSpan(range);
-        if (known !== undefined && known.oldest >= from) history.addRange(keptRanges.read(range));
+        const known = keptRanges.find(range, from);
+        if (known?.sums != null) history.addRange(known.sums);
         else if (known === undefined || known.newest >= from) unknown.push(range);
         if (unknown.length === READ_AT_ONCE) await readUnknown();
         else if (range % KEPT_AT_ONCE === 0) await nextTurn();
         at = nextTask.get((range + 1) * STATS_RANGE)?.id ?? null;
       }
-      await readUnknown();
+      if (unknown.length > 0) await readUnknown();
       return { ...history.finish(), removed };
     },
   };
