@@ -13,8 +13,8 @@ folder="${SVC_AGENTS_DIR:-$PWD/.cache/agents}"
 
 # Packages by program name.
 declare -A packages=(
-  [claude]=@anthropic-ai/claude-code@2.1.330
-  [codex]=@openai/codex@0.169.0
+  [claude]=@anthropic-ai/claude-code@2.1.332
+  [codex]=@openai/codex@0.171.0
   [gemini]=@google/gemini-cli@0.61.0
   [opencode]=opencode-ai@1.18.33
   [copilot]=@github/copilot@1.0.102
