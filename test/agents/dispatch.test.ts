@@ -6,7 +6,14 @@ import type { Step } from '../../fixtures/model/model.ts';
 import { presetOf } from '../support/agents/agent-run.ts';
 import { AGENTS_BIN } from '../support/agents/agents.ts';
 import { assertArrived, type Desk, type DeskRun, openDesk } from '../support/agents/matrix.ts';
-import { COMMIT, REAL_AGENTS, report, skipped } from '../support/agents/real-agents.ts';
+import {
+  ANSWER,
+  COMMIT,
+  REAL_AGENTS,
+  ROUND_AGENTS,
+  skipped,
+  workerRound,
+} from '../support/agents/real-agents.ts';
 import { childrenOf } from '../support/processes/processes.ts';
 import { until } from '../support/wait.ts';
 
@@ -30,16 +37,21 @@ const NOTE = 'The port is 8790 now.';
 
 /** Real agent programs of .ci/agents.sh as workers, with the fake model as the gateway. */
 describe('a dispatch of a real agent', { concurrency: 2 }, () => {
-  for (const [name, agent] of Object.entries(REAL_AGENTS)) {
+  for (const [name, agent] of Object.entries(ROUND_AGENTS)) {
+    const failing = REAL_AGENTS[name];
     describe(name, { concurrency: 5, skip: skipped(name), timeout: 300_000 }, () => {
       let desk: Desk;
       before(async () => {
-        const { careful, home = {}, env = {} } = agent;
+        const { home = {}, env = {} } = agent;
         desk = await openDesk({
           agent: name,
-          commands: (folder) => ({ careful, hanging: hanging(name, join(folder, 'hanging', name)) }),
+          commands: (folder) => ({
+            ...(failing === undefined ? {} : { careful: failing.careful }),
+            hanging: hanging(name, join(folder, 'hanging', name)),
+          }),
           home,
           env,
+          isRecorded: true,
         });
       });
       // Two that start at the same time in a new home conflict over its database.
@@ -50,7 +62,24 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
 
       const nothingLeft = (run: DeskRun): void => assert.deepEqual(run.marked(), []);
 
-      test('the agent edits and commits with its own tools, uses ours, receives messages, and cannot edit a locked file', async () => {
+      /** Answers the ask of a run, which holds a lock by then; does nothing if the run ends without one. */
+      async function answerAsk(run: DeskRun): Promise<void> {
+        const isEnded = async (): Promise<boolean> => (await run.session()).state === 'ended';
+        const found = await until(
+          async () => (await desk.here.call('ask.list', { session: run.id })).asks[0] ?? isEnded(),
+          'its ask',
+          120_000,
+        );
+        if (found === true) return;
+        const { locks } = await desk.here.call('lock.status', { path: 'hello.txt' });
+        assert.deepEqual(
+          locks.map(({ holder }) => holder),
+          [run.id],
+        );
+        await desk.here.call('ask.answer', { id: found.id, answer: ANSWER });
+      }
+
+      test('the agent edits and commits with its own tools, locks, asks, sends and reports with ours over its revision of MCP, receives messages, and cannot edit a locked file', async () => {
         await desk.here.join('lady');
         await desk.here.call('lock.acquire', { holder: 'lady', path: 'locked.txt' });
         const run = await desk.run(
@@ -59,11 +88,12 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
             { ...agent.write(join(worktree, 'locked.txt')), isRefused: true },
             agent.write(join(worktree, 'hello.txt')),
             agent.shell(COMMIT),
-            ...report(agent),
+            ...workerRound(agent, { tells: 'lady' }),
             { say: 'It is done.' },
           ],
           { begun: ({ session_id }) => desk.here.call('msg.send', { to_session: session_id, body: NOTE }) },
         );
+        await answerAsk(run);
         const ended = await run.ended();
         assert.deepEqual([ended.failure, desk.failures], [null, []], run.log());
         assert.deepEqual(
@@ -77,15 +107,24 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         assert.equal(git('show', `${ended.branch}:hello.txt`), 'hello');
         const { state } = await desk.here.call('verify.status', { session: run.id });
         assert.equal(state, 'reported');
+        const sent = (await desk.here.call('msg.list')).filter((message) => message.from_session === run.id);
+        assert.ok(
+          sent.some(({ to_session, body }) => to_session === 'lady' && body === `It is ${ANSWER}.`),
+          JSON.stringify(sent),
+        );
+        assert.deepEqual(desk.revisionsOf(run), [agent.revision]);
         assertArrived(run.requests(), HOSTILE);
         const last = JSON.stringify(run.requests().at(-1)?.body);
         assert.match(last, /locked\.txt is locked: lady/);
-        assert.equal(last.split(NOTE).length - 1, 1, last);
+        // One that takes no text from a hook reads its messages with a tool only.
+        const hearsHooks = presetOf(name).hooks?.moments['post-tool'] !== undefined;
+        assert.equal(last.split(NOTE).length - 1, hearsHooks ? 1 : 0, last);
         const { text } = await desk.here.call('session.log', { session: run.id });
         assert.match(text, /It is done\./);
         nothingLeft(run);
       });
 
+      if (failing === undefined) return;
       test('the agent receives a prompt of 300 KB byte for byte', async () => {
         const prompt = `A long one.\n${LONG}`;
         assert.ok(Buffer.byteLength(prompt) > 300_000);
@@ -95,7 +134,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         nothingLeft(run);
       });
 
-      for (const [status, code] of Object.entries(agent.codes))
+      for (const [status, code] of Object.entries(failing.codes))
         test(`the agent fails with ${code} when its model answers ${status}`, async () => {
           const fail = { status: Number(status), retryAfterSec: 1 };
           const run = await desk.run(`Case ${status}.`, () => [{ fail }]);
@@ -117,7 +156,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         assert.equal(existsSync(outside), false);
         assert.equal(
           ended.failure?.code,
-          agent.isMuteWhenDenied ? undefined : 'permission_denied',
+          failing.isMuteWhenDenied ? undefined : 'permission_denied',
           run.log(),
         );
         nothingLeft(run);

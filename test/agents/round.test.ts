@@ -17,9 +17,10 @@ const CHAIR: Script = {
       arguments: { title: TASK, agent: 'claude', acceptance_criteria: ['there is a greeting'] },
     },
     { call: 'task_run', as: 'run', arguments: { id: '{{task_add./t-\\d+/}}' } },
-    { poll: 'ask_list', arguments: { status: 'open' }, until: { path: 'asks' } },
-    { call: 'ask_answer', arguments: { id: '{{ask_list.asks.0.id}}', answer: 'formal' } },
-    { poll: 'task_list', until: { path: 'tasks.[id={{task_add./t-\\d+/}}].status', equals: 'done' } },
+    // Its answer is JSON in one agent and text in another, as that of `task_list`.
+    { poll: 'ask_list', arguments: { status: 'open' }, until: { path: '/Formal or casual/' } },
+    { call: 'ask_answer', arguments: { id: 1, answer: 'formal' } },
+    { poll: 'task_list', until: { path: '/t-1 done|"status":"done"/' } },
     { call: 'verify_status', arguments: { session: '{{run./s-\\d+/}}' } },
     { call: 'worktree_promote', arguments: { session: '{{run./s-\\d+/}}' } },
     { say: 'merged' },

@@ -9,6 +9,7 @@ import { until } from '../wait.ts';
 import { type EngineHere, engineHere } from '../workspaces/engine.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../workspaces/workspace.ts';
 import { AGENTS_BIN } from './agents.ts';
+import { createMcpRecorder } from './mcp-record.ts';
 
 export interface DeskWish {
   /** The preset under test. */
@@ -25,6 +26,8 @@ export interface DeskWish {
    * both.
    */
   gateway?(modelUrl: string): Record<string, unknown>;
+  /** Keeps what the workers' programs say over `svc mcp`, for `revisionsOf`. */
+  isRecorded?: boolean;
 }
 
 export interface RunWish {
@@ -71,6 +74,8 @@ export interface Desk {
   /** All requests that reached the model. */
   requests(): readonly SeenRequest[];
   failures: string[];
+  /** Returns the revisions of MCP that the program of a session speaks, on a recorded desk. */
+  revisionsOf(run: { id: string }): string[];
   close(): Promise<void>;
 }
 
@@ -93,6 +98,7 @@ export async function openDesk({
   home = {},
   env,
   gateway,
+  isRecorded = false,
 }: DeskWish): Promise<Desk> {
   const scripts: Script[] = [];
   const limits = new Map<string, number>();
@@ -131,8 +137,9 @@ export async function openDesk({
   }
   ws.env.HOME = person;
   ws.env.PATH = `${AGENTS_BIN}${delimiter}${ws.env.PATH}`;
+  const recorder = createMcpRecorder(join(ws.repository.folder, 'mcp'));
   const here = await engineHere(ws, {
-    svc: [process.execPath, SVC],
+    svc: isRecorded ? [recorder.program] : [process.execPath, SVC],
     workerCap: 32,
     graceMs: 3000,
     flags: {
@@ -157,6 +164,7 @@ export async function openDesk({
     },
     requests: () => model.requests,
     failures: model.failures,
+    revisionsOf: ({ id }) => recorder.readRevisions(id),
     limit: ({ id }, until) => void limits.set(id, until),
     async run(prompt, script, wish = {}) {
       const { task_id } = await here.call('task.add', {
