@@ -98,7 +98,7 @@ describe('the official inspector', () => {
       };
       const lock = await work('lock_acquire', { holder: 'me', path: `${session}.txt` });
       assert.equal(lock.holder, session);
-      const asking = work('ask', { question: 'Which colour?', timeout_sec: 60 });
+      const asking = work('ask', { question: 'Which colour?', timeout_sec: 600 });
       const [open] = await until(async () => {
         const asks = await svc<{ id: number }[]>('ask', 'list');
         return asks.length > 0 && asks;

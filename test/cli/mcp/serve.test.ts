@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { CHAIR_TOOLS, MANIFEST } from '../../../engine/core/api/manifest.ts';
 import type { EngineClient } from '../../../engine/index.ts';
 import { httpClient, type McpClient, mcpEndpoint, stdioClient } from '../../support/agents/mcp.ts';
+import { envelope, type RawMessage } from '../../support/agents/mcp-raw.ts';
 import { followUpdates } from '../../support/agents/resource-updates.ts';
 import { until } from '../../support/wait.ts';
 import { isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
@@ -180,6 +181,31 @@ describe('the bridge', () => {
     const { sessions } = await client.call('task.show', { id });
     assert.equal(sessions.length, 1);
     await chair.close();
+  });
+
+  // As claude does when the answer takes longer than five seconds; it reads the late answer too.
+  test('a client that does not wait for discovery and initializes gets its earlier revision', async () => {
+    const clientInfo = { name: 'hasty', version: '1' };
+    const said = [
+      { id: 'probe', method: 'server/discover', params: { _meta: envelope() } },
+      {
+        id: 0,
+        method: 'initialize',
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
+      },
+      { method: 'notifications/initialized' },
+      { id: 1, method: 'tools/call', params: { name: 'task_list', arguments: {} } },
+    ];
+    const input = said.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
+    const { stdout } = await ws.svc(['mcp'], { input });
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line): RawMessage => JSON.parse(line));
+    const find = (id: string | number) => answers.find((answer) => answer.id === id)?.result;
+    assert.deepEqual(find('probe')?.supportedVersions, ['2026-07-28']);
+    assert.equal(find(0)?.protocolVersion, '2025-06-18');
+    assert.ok(find(1)?.structuredContent, stdout);
   });
 
   test('the bridge ends with its client, and its seat with it', async () => {

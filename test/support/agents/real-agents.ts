@@ -127,7 +127,7 @@ export const report = (agent: RoundAgent): Step[] => callOurs(agent, [['verify_r
 export const workerRound = (agent: RoundAgent, { tells }: { tells: string }): Step[] =>
   callOurs(agent, [
     ['lock_acquire', { holder: 'me', path: 'hello.txt' }],
-    ['ask', { question: 'Which colour?', timeout_sec: 60 }],
+    ['ask', { question: 'Which colour?', timeout_sec: 600 }],
     ['msg_send', { to_session: tells, body: `It is {{ask./${ANSWER}/}}.` }],
     ['verify_report', EVIDENCE],
   ]);
