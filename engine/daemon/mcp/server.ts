@@ -197,9 +197,10 @@ async function logCall(
   return result;
 }
 
+const taskParams = z.object({ taskId: z.string() });
+
 /** Answers the requests of the tasks extension (SEP-2663), for clients that declare it. */
 function serveTasks(server: Server, calls: WaitingCalls): void {
-  const params = z.object({ taskId: z.string() });
   function checkDeclared(context: ServerContext): void {
     // The method of the same name in 2025-11-25 is about other tasks, which this server does not create.
     if (context.mcpReq.envelope === undefined)
@@ -212,19 +213,19 @@ function serveTasks(server: Server, calls: WaitingCalls): void {
   const unknownTask = (id: string): ProtocolError =>
     new ProtocolError(ProtocolErrorCode.InvalidParams, `no task ${JSON.stringify(id)}`);
 
-  server.setRequestHandler('tasks/get', { params }, async ({ taskId }, context) => {
+  server.setRequestHandler('tasks/get', { params: taskParams }, async ({ taskId }, context) => {
     checkDeclared(context);
     const state = await calls.get(taskId);
     if (state === null) throw unknownTask(taskId);
     return { resultType: 'complete', ...state };
   });
-  server.setRequestHandler('tasks/cancel', { params }, async ({ taskId }, context) => {
+  server.setRequestHandler('tasks/cancel', { params: taskParams }, async ({ taskId }, context) => {
     checkDeclared(context);
     if (!(await calls.cancel(taskId))) throw unknownTask(taskId);
     return { resultType: 'complete' };
   });
   // This server asks for no input, so there is none to take.
-  server.setRequestHandler('tasks/update', { params }, async ({ taskId }, context) => {
+  server.setRequestHandler('tasks/update', { params: taskParams }, async ({ taskId }, context) => {
     checkDeclared(context);
     if ((await calls.get(taskId)) === null) throw unknownTask(taskId);
     return { resultType: 'complete' };

@@ -15,6 +15,9 @@ const HALF = CALLS / 2;
 /** The search for orphans to reap, once a second. */
 const isReaping = (path: string): boolean => path.startsWith('/proc/self/task');
 
+/** The engine's compiled code, which is kept two seconds after its start. */
+const isKeptCode = (path: string): boolean => /\/daemon\.[\w-]+\.js(?:\.\d+)?$/.test(path);
+
 /** Questions that agents ask often, and hooks at every write. */
 const QUESTIONS = ['task_list', 'msg_inbox', 'ask_list', 'lock_check'] as const;
 
@@ -64,6 +67,7 @@ describe('files that an answer needs', withStrace, () => {
         const others = paths.filter(
           (path) =>
             !isReaping(path) &&
+            !isKeptCode(path) &&
             !watched.some((each) => path.startsWith(each)) &&
             !ways.some((way) => isInsideFolder(path, way)),
         );
