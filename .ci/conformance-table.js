@@ -159,7 +159,7 @@ export const SUITES = {
     scenarios: WITH_SESSIONS,
   },
   '2026-07-28': {
-    module: '@modelcontextprotocol/conformance-2026/dist/index.js',
+    program: import.meta.resolve('@modelcontextprotocol/conformance-2026/dist/index.js'),
     scenarios: WITHOUT_SESSIONS,
   },
 };
