@@ -60,3 +60,8 @@ export async function admitCaller(
   });
   return { ...caller, sessionId: opened.sessionId };
 }
+
+/** Keeps the seat of a caller that has just sent something; a worker's is its run's. */
+export function noteCallerSeen(engine: Pick<Engine, 'seatSeen'>, { seat, sessionId }: Caller): void {
+  if (sessionId !== null && seat !== 'worker') engine.seatSeen(sessionId);
+}

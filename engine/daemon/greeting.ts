@@ -3,7 +3,7 @@ import { type Caller, toWire } from '../core/api/operation.ts';
 import { SvcError } from '../core/base/errors.ts';
 import type { SeatOfRun } from '../workers/runner/index.ts';
 import type { ProcessName } from '../workers/runner/processes/index.ts';
-import { admitCaller } from './admit.ts';
+import { admitCaller, noteCallerSeen } from './admit.ts';
 import type { Engine } from './compose/compose.ts';
 import { parseParameters } from './parse-parameters.ts';
 import { PROTOCOL } from './wire.ts';
@@ -82,7 +82,7 @@ export function createGreeting(
   async function waitForCaller(): Promise<Caller> {
     if (admitted === null) throw new SvcError('usage', 'the first call of a connection must be hello');
     const caller = await admitted;
-    if (caller.sessionId !== null && caller.seat !== 'worker') engine.seatSeen(caller.sessionId);
+    noteCallerSeen(engine, caller);
     return caller;
   }
 

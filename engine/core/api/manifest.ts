@@ -1,6 +1,5 @@
 /**
- * The 46 tools in the order in which they are served (02 Endpoints), those of the Chair first. Clients do not get
- * tools that are not implemented yet.
+ * The 46 tools in the order in which they are served (02 Endpoints), those of the Chair first.
  */
 export const CHAIR_TOOLS = [
   'dispatch_worker',

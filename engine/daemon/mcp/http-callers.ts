@@ -2,14 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Caller } from '../../core/api/operation.ts';
 import { accountName } from '../../core/base/account.ts';
-import { SvcError } from '../../core/base/errors.ts';
-import { admitCaller } from '../admit.ts';
+import { admitCaller, noteCallerSeen } from '../admit.ts';
 import type { Engine } from '../compose/compose.ts';
+import { type ClientUse, createIdleClients } from './idle-clients.ts';
 
-/** Callers that disappeared leave after this long, ms. */
-const IDLE_MS = 60 * 60 * 1000;
-/** How often callers are looked at whose process may have ended, ms. */
-const LOOK_EVERY_MS = 30_000;
 const MAX_CALLERS = 256;
 
 /** A client of `/mcp`, over any number of connections. */
@@ -21,11 +17,9 @@ export interface HttpCaller {
   leave(): Promise<void>;
 }
 
-interface KnownCaller {
+interface KnownCaller extends ClientUse {
   client: Client;
   admitted: Promise<HttpCaller>;
-  requests: number;
-  usedAt: number;
 }
 
 type Client = Awaited<ReturnType<Engine['identifyClient']>>;
@@ -43,7 +37,6 @@ const readHeader = (request: IncomingMessage, name: string): string | undefined 
  */
 export function createHttpCallers(engine: Engine, isChairToken: (token: string) => boolean) {
   const clients = new WeakMap<Socket, Promise<Client>>();
-  const known = new Map<string, KnownCaller>();
 
   function identifyClient({ socket }: IncomingMessage): Promise<Client> {
     const client = clients.get(socket) ?? engine.identifyClient(socket);
@@ -79,31 +72,15 @@ export function createHttpCallers(engine: Engine, isChairToken: (token: string) 
     };
   }
 
-  async function forget(key: string): Promise<void> {
-    const caller = known.get(key);
-    known.delete(key);
-    await caller?.admitted.then(({ leave }) => leave()).catch(() => undefined);
-  }
-
-  /** Requests of a process end without a farewell. */
-  const hasEnded = ({ owners }: Client): boolean =>
-    owners.length > 0 && owners.every(({ pid, pidStart }) => engine.startOf(pid) !== pidStart);
-
-  const timer = setInterval(() => {
-    const tooOld = Date.now() - IDLE_MS;
-    for (const [key, { client, usedAt, requests }] of known)
-      if (requests === 0 && (usedAt < tooOld || hasEnded(client))) void forget(key);
-  }, LOOK_EVERY_MS);
-  timer.unref();
-
-  /** Clients disappear without a word: the least recently used makes room, unless something of it is open. */
-  function makeRoom(): void {
-    if (known.size < MAX_CALLERS) return;
-    const idle = [...known].filter(([, { requests }]) => requests === 0);
-    const [oldest] = idle.sort(([, one], [, other]) => one.usedAt - other.usedAt);
-    if (oldest === undefined) throw new SvcError('conflict', `${MAX_CALLERS} clients are already served`);
-    void forget(oldest[0]);
-  }
+  const idle = createIdleClients<KnownCaller>({
+    most: MAX_CALLERS,
+    // Requests of a process end without a farewell.
+    hasGone: ({ client: { owners } }) =>
+      owners.length > 0 && owners.every(({ pid, pidStart }) => engine.startOf(pid) !== pidStart),
+    end: ({ admitted }) => admitted.then(({ leave }) => leave()).catch(() => undefined),
+    refusal: `${MAX_CALLERS} clients are already served`,
+  });
+  const known = idle.clients;
 
   return {
     /** Admits a client for a session of its own, which ends with `leave`. */
@@ -119,33 +96,23 @@ export function createHttpCallers(engine: Engine, isChairToken: (token: string) 
       const key = JSON.stringify([token, client, ...describeClaims(request)]);
       let entry = known.get(key);
       if (entry === undefined) {
-        makeRoom();
+        idle.makeRoom();
         const opened = { client, admitted: admit(request, token, client), requests: 0, usedAt: 0 };
         opened.admitted.catch(() => known.get(key) === opened && known.delete(key));
         known.set(key, opened);
         entry = opened;
       }
-      const used = entry;
-      used.requests += 1;
-      used.usedAt = Date.now();
-      const endRequest = (): void => {
-        used.requests -= 1;
-        used.usedAt = Date.now();
-      };
+      const endRequest = idle.beginRequest(entry);
       try {
-        const admitted = await used.admitted;
-        const { sessionId } = admitted.caller;
-        if (sessionId !== null) engine.seatSeen(sessionId);
+        const admitted = await entry.admitted;
+        noteCallerSeen(engine, admitted.caller);
         return { ...admitted, endRequest };
       } catch (error) {
         endRequest();
         throw error;
       }
     },
-    async close(): Promise<void> {
-      clearInterval(timer);
-      await Promise.all([...known.keys()].map(forget));
-    },
+    close: idle.close,
   };
 }
 

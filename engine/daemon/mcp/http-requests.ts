@@ -15,7 +15,7 @@ interface Served extends Record<string, unknown> {
   link: EngineLink;
   calls: WaitingCalls;
   instructions: string;
-  nameCall(id: string | number, name: string, input: object): string;
+  nameCall(): string;
 }
 
 /** Serves clients since 2026-07-28, whose requests belong to no session. */

@@ -3,29 +3,24 @@ import type { IncomingMessage } from 'node:http';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import type { RequestId, Server } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/api/operation.ts';
-import { SvcError } from '../../core/base/errors.ts';
 import type { HttpCaller } from './http-callers.ts';
+import { type ClientUse, createIdleClients } from './idle-clients.ts';
 import { readInstructions } from './instructions.ts';
 import { createMcpServer } from './server.ts';
 import type { McpService } from './service.ts';
 
-/** Sessions of clients that disappeared are closed after this long, ms. */
-const IDLE_MS = 60 * 60 * 1000;
 const MAX_SESSIONS = 256;
 
-interface HttpSession {
+interface HttpSession extends ClientUse {
   transport: NodeStreamableHTTPServerTransport;
   server: Server;
   /** The owner: the session's id alone grants no access. */
   token: string;
-  sessionId: string | null;
   caller: Caller;
   identity: string;
   leave: HttpCaller['leave'];
   /** The keys of requests that are being answered. */
   keys: Map<RequestId, string>;
-  requests: number;
-  usedAt: number;
 }
 
 /** The sessions of clients of revisions up to 2025-11-25, each with its server. */
@@ -33,7 +28,6 @@ export function createHttpSessions(
   { engine, serveCaller }: McpService,
   admit: (request: IncomingMessage, token: string) => Promise<HttpCaller>,
 ) {
-  const sessions = new Map<string, HttpSession>();
   /** Clients that are being admitted. */
   let opening = 0;
 
@@ -42,34 +36,15 @@ export function createHttpSessions(
     await leave();
   }
 
-  async function endSession(id: string): Promise<void> {
-    const session = sessions.get(id);
-    if (session === undefined) return;
-    sessions.delete(id);
-    await closeSession(session);
-  }
-
-  const timer = setInterval(() => {
-    const tooOld = Date.now() - IDLE_MS;
-    for (const [id, { usedAt, requests }] of sessions)
-      if (requests === 0 && usedAt < tooOld) void endSession(id);
-  }, IDLE_MS / 60);
-  timer.unref();
-
-  /** Clients restart without closing: the least recently used session makes room, unless something waits in it. */
-  function makeRoom(): void {
-    if (sessions.size + opening < MAX_SESSIONS) return;
-    const idle = [...sessions]
-      .filter(([, { requests }]) => requests === 0)
-      .sort(([, one], [, other]) => one.usedAt - other.usedAt);
-    const [oldest] = idle;
-    if (oldest === undefined)
-      throw new SvcError('conflict', `${MAX_SESSIONS} clients already have a session`);
-    void endSession(oldest[0]);
-  }
+  const idle = createIdleClients<HttpSession>({
+    most: MAX_SESSIONS,
+    end: closeSession,
+    refusal: `${MAX_SESSIONS} clients already have a session`,
+  });
+  const sessions = idle.clients;
 
   async function openSession(request: IncomingMessage, token: string): Promise<HttpSession> {
-    makeRoom();
+    idle.makeRoom(opening);
     opening += 1;
     try {
       return await startSession(request, token);
@@ -95,13 +70,12 @@ export function createHttpSessions(
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void sessions.set(id, session),
-      onsessionclosed: (id) => endSession(id),
+      onsessionclosed: idle.forget,
     });
     const session: HttpSession = {
       transport,
       server,
       token,
-      sessionId: caller.seat === 'worker' ? null : caller.sessionId,
       caller,
       identity,
       leave,
@@ -118,9 +92,7 @@ export function createHttpSessions(
     open: openSession,
     /** Closes a session that has got no id. */
     discard: closeSession,
-    async close(): Promise<void> {
-      clearInterval(timer);
-      await Promise.all([...sessions.keys()].map(endSession));
-    },
+    beginRequest: idle.beginRequest,
+    close: idle.close,
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isInitializeRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import { SvcError } from '../../core/base/errors.ts';
 import { isJsonObject } from '../../core/base/json-object.ts';
+import { noteCallerSeen } from '../admit.ts';
 import { createHttpCallers } from './http-callers.ts';
 import { createHttpRequests } from './http-requests.ts';
 import { createHttpSessions } from './http-sessions.ts';
@@ -67,12 +68,10 @@ export function createMcpEndpoint(
       return;
     }
     const session = isOurs ? known : await sessions.open(request, token);
-    session.requests += 1;
-    session.usedAt = Date.now();
-    if (session.sessionId !== null) engine.seatSeen(session.sessionId);
+    const endRequest = sessions.beginRequest(session);
+    noteCallerSeen(engine, session.caller);
     response.once('close', () => {
-      session.requests -= 1;
-      session.usedAt = Date.now();
+      endRequest();
       // A failed initialize has left an unreachable server behind.
       if (session.transport.sessionId === undefined) void sessions.discard(session);
     });

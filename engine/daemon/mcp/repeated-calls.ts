@@ -84,8 +84,7 @@ export function createRepeatedCalls({ findLastCall }: Pick<Engine, 'findLastCall
       settled.resolve();
     });
     watchSocket(response.socket, call);
-    const [oldest] = remembered.size > MOST_REMEMBERED ? remembered.keys() : [];
-    if (oldest !== undefined) remembered.delete(oldest);
+    dropOldest(remembered);
   }
 
   return {
@@ -104,8 +103,7 @@ export function createRepeatedCalls({ findLastCall }: Pick<Engine, 'findLastCall
       if (message.method === 'server/discover') {
         begun.delete(client);
         begun.set(client, Date.now());
-        const [oldest] = begun.size > MOST_REMEMBERED ? begun.keys() : [];
-        if (oldest !== undefined) begun.delete(oldest);
+        dropOldest(begun);
       }
       if (message.method !== 'tools/call' || !('id' in message) || typeof params.name !== 'string')
         return randomUUID();
@@ -120,4 +118,9 @@ export function createRepeatedCalls({ findLastCall }: Pick<Engine, 'findLastCall
       return key;
     },
   };
+}
+
+function dropOldest(map: Map<string, unknown>): void {
+  const [oldest] = map.size > MOST_REMEMBERED ? map.keys() : [];
+  if (oldest !== undefined) map.delete(oldest);
 }

@@ -42,7 +42,7 @@ export interface McpServerOptions {
   /** The caller's calls that wait with a handle; without it every call waits in its response stream. */
   calls?: WaitingCalls | undefined;
   /** Returns the key of a tool call: the same key again is the same call. */
-  nameCall?(id: RequestId, name: string, input: object): string;
+  nameCall?(id: RequestId): string;
   /** Reports whether a client has sent a request over an earlier connection. */
   isRepeated?(id: RequestId): boolean;
   /** True if the client has had an earlier connection. */
@@ -93,7 +93,7 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { id, signal } = context.mcpReq;
     const call = { name: params.name, input: params.arguments ?? {} };
-    const key = nameCall(id, call.name, call.input);
+    const key = nameCall(id);
     const stop = new AbortController();
     const stopWith = (): void => stop.abort();
     signal.addEventListener('abort', stopWith);

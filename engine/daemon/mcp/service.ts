@@ -1,5 +1,6 @@
 import type { Caller } from '../../core/api/operation.ts';
 import { asSvcError } from '../../core/base/errors.ts';
+import { noteCallerSeen } from '../admit.ts';
 import type { Engine } from '../compose/compose.ts';
 import { linkToEngine, type ResumePoint } from './engine-link.ts';
 import { createEventFeed } from './event-feed.ts';
@@ -69,7 +70,7 @@ export function createMcpService(engine: Engine): McpService {
       return {
         ...pipe,
         receive(frame) {
-          if (caller.sessionId !== null && caller.seat !== 'worker') engine.seatSeen(caller.sessionId);
+          noteCallerSeen(engine, caller);
           pipe.receive(frame);
         },
       };
