@@ -162,7 +162,8 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
           resolve({ code, stdout, stderr, json: () => JSON.parse(stdout) });
         },
       );
-      child.stdin?.end(input ?? '');
+      // A program may end without reading its input; its exit code says what it made of that.
+      child.stdin?.on('error', () => undefined).end(input ?? '');
     });
   };
 
