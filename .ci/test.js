@@ -146,6 +146,10 @@ if (needsPrograms(files.map((file) => join(ROOT, file)))) await import('./bundle
 const { makeFirstRepositories } = await import('../dist/test/support/workspaces/git.js');
 process.env.FIRST_REPOSITORIES = makeFirstRepositories();
 
+// Engines that tests kill leave their empty cgroups to their successor: those of this run are in one of their own.
+const { enterTestCgroup } = await import('../dist/test/support/processes/test-cgroup.js');
+const leaveTestCgroup = enterTestCgroup();
+
 let summary;
 const durations = new Map();
 // An interrupted run ends its tests, and each removes its folders.
@@ -181,6 +185,7 @@ stream.on('end', () => {
     console.log(
       `not run: ${allFiles.filter(isApart).length} files that take minutes; npm test -- --apart runs them`,
     );
+  leaveTestCgroup();
   process.exitCode = passed ? 0 : 1;
 });
 // Until the summary reports success: an aborted run has failed.

@@ -44,6 +44,7 @@ export function createWorkerModules(shared: SharedDependencies) {
     lostEngine: shared.lostEngine,
     knownSessions: openKnownSessions(paths.data),
   });
+  closing(processes.close);
   /**
    * The environment of everything that the engine starts: with the machine home, and with a mark so that it is never
    * taken for the person.

@@ -29,5 +29,9 @@ export function measureDisk(folder: string): { freeBytes: number; network: strin
 export const findCallerProblem = async (): Promise<string | null> => (await loadKernel()).problem;
 
 /** Returns how an engine that is started from here would contain its runs. */
-export const findContainment = (data: string, env: NodeJS.ProcessEnv): Promise<ContainmentKind> =>
-  createContainment({ data, env }).kind();
+export async function findContainment(data: string, env: NodeJS.ProcessEnv): Promise<ContainmentKind> {
+  const containment = createContainment({ data, env });
+  const kind = await containment.kind();
+  await containment.close();
+  return kind;
+}

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  findCgroupFolders,
-  listCgroups,
-} from '../../../engine/workers/runner/processes/containment/cgroup.ts';
+import { listCgroups } from '../../../engine/workers/runner/processes/containment/cgroup.ts';
+import { openCgroupFolders } from '../../../engine/workers/runner/processes/containment/cgroup-folders.ts';
 import { workspaceMark } from '../../../engine/workers/runner/processes/containment/index.ts';
 import { impossible, makeStrict } from '../../support/agents/strict.ts';
 import { asUsers, giveFolderTo, hostile, type TestUser } from '../../support/hostile.ts';
@@ -124,9 +122,13 @@ for (const level of LEVELS) {
             });
             t.diagnostic(`${user.label}, ${level}, ended ${end}: nothing left`);
           }
-          const ours = findCgroupFolders(`svc-${workspaceMark(join(ws.root, '.svc'))}`);
+          const data = join(ws.root, '.svc');
+          const ours = openCgroupFolders(data, `svc-${workspaceMark(data)}`);
           // The running engine has a cgroup too.
-          const left = ours.flatMap(listCgroups).filter((name) => name !== 'engine');
+          const left = ours
+            .list()
+            .flatMap(listCgroups)
+            .filter((name) => name !== 'engine');
           assert.deepEqual(left, [], 'empty cgroups of runs are removed');
         } finally {
           await ws.close();

@@ -115,7 +115,6 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
 
     async close() {
       waits.close();
-      await processes.close();
     },
   };
 }

@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,10 +8,9 @@ import { readProgram } from '../../../../core/base/run-program.ts';
 /** How long to wait for a cgroup to become empty. */
 const END_MS = 3000;
 const FREEZE_MS = 500;
+/** How long to wait for processes that have been killed or have read the end of their input. */
+const ENDING_MS = 500;
 const PAUSES = { firstMs: 1, longestMs: 50 };
-/** Deeper and larger than on any real system. */
-const MAX_DEPTH = 12;
-const MAX_FOLDERS = 20_000;
 
 /**
  * Joins the cgroup whose `cgroup.procs` is $1, then executes the rest. The process joins itself, so nothing of it
@@ -85,26 +76,6 @@ export function makeCgroup(folder: string): void {
 
 /** Moves this process, with all its threads, into a cgroup. */
 export const moveIntoCgroup = (folder: string): void => writeFileSync(join(folder, 'cgroup.procs'), '0');
-
-/** Finds folders with that name anywhere in the hierarchy: an engine that was started from elsewhere has left them. */
-export function findCgroupFolders(name: string, mount = findOwnCgroup()?.mount): string[] {
-  const found: string[] = [];
-  let looked = 0;
-  const searchCgroups = (folder: string, depth: number): void => {
-    if (depth > MAX_DEPTH || looked > MAX_FOLDERS) return;
-    looked += 1;
-    for (const below of listCgroups(folder)) {
-      const path = join(folder, below);
-      if (below === name) found.push(path);
-      else if (mayHaveBelow(path)) searchCgroups(path, depth + 1);
-    }
-  };
-  if (mount !== undefined) searchCgroups(mount, 0);
-  return found;
-}
-
-/** Reports whether a cgroup may have others below it: the kernel counts them as links, so most need not be read. */
-const mayHaveBelow = (folder: string): boolean => lstatSync(folder, { throwIfNoEntry: false })?.nlink !== 2;
 
 export function listCgroups(folder: string): string[] {
   try {
@@ -191,6 +162,14 @@ export function removeChildlessCgroup(folder: string): void {
   } catch {
     // in use, or gone
   }
+}
+
+/** Removes a cgroup as soon as the processes that are ending in it have ended. It is left if one continues. */
+export async function removeWhenEmpty(folder: string): Promise<void> {
+  const deadline = performance.now() + ENDING_MS;
+  for (let tries = 1; isPopulated(folder) && performance.now() < deadline; tries += 1)
+    await delay(backoffMs(tries, PAUSES));
+  removeChildlessCgroup(folder);
 }
 
 /** Removes a cgroup and the cgroups below it; the kernel refuses to remove one that holds a process. */

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import {
   endCgroup,
   findCgroupBase,
-  findCgroupFolders,
   findOwnCgroup,
   JOIN,
   listCgroups,
   makeCgroup,
   moveIntoCgroup,
   removeChildlessCgroup,
+  removeWhenEmpty,
 } from './cgroup.ts';
+import { openCgroupFolders } from './cgroup-folders.ts';
 import { findNamespaceTool, wrapInNamespace } from './pid-namespace.ts';
 
 /** Ways to contain the processes of a run, strongest first. */
@@ -93,20 +94,32 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
   };
   /** The earlier and current cgroup of this process. */
   let left: { from: string; to: string } | null = null;
+  let entering: Promise<void> | undefined;
   /** Cgroup folders created by this host. */
   const made = new Set<string>();
-  /** Folders of earlier hosts, which may be elsewhere in the hierarchy. */
-  let earlier: string[] | undefined;
-  const findEarlierFolders = (): string[] => {
-    earlier ??= findCgroupFolders(name);
-    return earlier;
-  };
+  /** Those of earlier hosts too, which may be elsewhere in the hierarchy. */
+  const folders = openCgroupFolders(data, name);
+  async function enterCgroup(): Promise<void> {
+    const own = findOwnCgroup();
+    const { base } = await findWays();
+    if (own === null || base === null) return;
+    const folder = join(base, ENGINE_FOLDER);
+    try {
+      folders.add(base);
+      makeCgroup(folder);
+      moveIntoCgroup(folder);
+      left = { from: join(own.mount, own.path), to: folder };
+    } catch {
+      // As without cgroups: processes are recognised by their mark and their descent.
+    }
+  }
   return {
     async contain({ runId, argv, isConfined = false }) {
       const { base, bwrap } = await findWays();
       if (base !== null) {
         try {
           const folder = join(base, runId);
+          folders.add(base);
           makeCgroup(folder);
           const enter = ['/bin/sh', '-c', JOIN, 'svc-run', join(folder, 'cgroup.procs')];
           return { argv: [...enter, ...argv], kind: 'cgroup' };
@@ -127,12 +140,12 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
       if (runId === '') return [];
       const left = [];
       const { base } = await findWays();
-      const places = new Set([...findEarlierFolders(), ...(base === null ? [] : [base])]);
+      const places = new Set([...folders.list(), ...(base === null ? [] : [base])]);
       for (const folder of places) left.push(...(await endCgroup(join(folder, runId))));
       return left;
     },
     async endUnknownRuns(isKnown) {
-      for (const folder of findEarlierFolders()) {
+      for (const folder of folders.list()) {
         for (const runId of listCgroups(folder))
           if (runId !== ENGINE_FOLDER && !isKnown(runId)) await endCgroup(join(folder, runId));
         removeChildlessCgroup(folder);
@@ -140,29 +153,20 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
     },
     runsOfCgroup: MARKS_ONLY.runsOfCgroup,
     isEngineCgroup: MARKS_ONLY.isEngineCgroup,
-    async enterEngineCgroup() {
-      const own = findOwnCgroup();
-      const { base } = await findWays();
-      if (own === null || base === null) return;
-      const folder = join(base, ENGINE_FOLDER);
-      try {
-        makeCgroup(folder);
-        moveIntoCgroup(folder);
-        left = { from: join(own.mount, own.path), to: folder };
-      } catch {
-        // As without cgroups: processes are recognised by their mark and their descent.
-      }
+    enterEngineCgroup() {
+      entering ??= enterCgroup();
+      return entering;
     },
     async close() {
-      // A trial that has begun leaves nothing behind either.
-      await ways;
+      // A trial or a move that has begun leaves nothing behind either.
+      await (entering ?? ways);
       if (left !== null) {
         try {
           moveIntoCgroup(left.from);
         } catch {
           // Its original folder is gone.
         }
-        removeChildlessCgroup(left.to);
+        await removeWhenEmpty(left.to);
       }
       for (const folder of made) removeChildlessCgroup(folder);
     },

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import {
   endCgroup,
   findCgroupBase,
-  findCgroupFolders,
   findOwnCgroup,
+  JOIN,
   listPids,
 } from '../../../../../engine/workers/runner/processes/containment/cgroup.ts';
 import {
@@ -22,13 +22,14 @@ import { temporaryFolder } from '../../../../support/workspaces/git.ts';
 
 const folder = temporaryFolder();
 const data = join(folder, '.svc');
+mkdirSync(data);
 const name = `svc-${workspaceMark(data)}`;
 const env = { PATH: process.env.PATH };
 const base = await findCgroupBase(name);
 const skip = base === null && 'this user may not make cgroups here';
 if (base === null) console.error('NOT TESTED: cgroups, which this user may not make here');
 after(() => {
-  for (const each of findCgroupFolders(name)) void endCgroup(each);
+  if (base !== null) void endCgroup(base);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -86,12 +87,37 @@ describe('the cgroup of a run', { skip }, () => {
     await until(() => !isRunning(pid), 'its end');
   });
 
+  test('a run in a folder that an engine elsewhere has recorded is ended, and other recorded paths are ignored', async () => {
+    const elsewhere = join(base ?? '', '..', `svc-test-${process.pid}`, name);
+    const [folderOfRun, outside] = [join(elsewhere, randomUUID()), join(folder, name)];
+    mkdirSync(folderOfRun, { recursive: true });
+    mkdirSync(join(outside, 'run'), { recursive: true });
+    const record = join(data, 'cgroups');
+    writeFileSync(
+      record,
+      `${readFileSync(record, 'utf8')}${elsewhere}\n${outside}\n${elsewhere}/../${name}\n`,
+    );
+    const child = spawn(
+      '/bin/sh',
+      ['-c', JOIN, 'svc-run', join(folderOfRun, 'cgroup.procs'), 'sleep', '600'],
+      {
+        env: {},
+      },
+    );
+    await until(() => listPids(folderOfRun).length > 0);
+    await createContainment({ data, env }).endUnknownRuns(() => false);
+    await until(() => child.signalCode === 'SIGKILL', 'its end');
+    assert.equal(existsSync(elsewhere), false);
+    assert.ok(existsSync(join(outside, 'run')));
+    rmdirSync(dirname(elsewhere));
+  });
+
   test('the trial of a host that ends immediately leaves nothing behind', async () => {
     const brief = join(folder, 'brief');
     const containment = createContainment({ data: brief, env });
     void containment.kind();
     await containment.close();
-    assert.deepEqual(findCgroupFolders(`svc-${workspaceMark(brief)}`), []);
+    assert.equal(existsSync(join(base ?? '', '..', `svc-${workspaceMark(brief)}`)), false);
   });
 
   test('the processes are ended one by one where the kernel cannot end them together', async () => {
