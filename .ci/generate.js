@@ -94,6 +94,7 @@ async function listTools() {
   const engine = await openEngine({ file, env: { SVC_HOME: join(root, 'home') } });
   const chair = { seat: 'chair', actor: 'docs', via: 'engine', sessionId: null, project: null, env: {} };
   const { tools } = await engine.operations.call('tool.list', {}, chair);
+  const outputs = new Map(engine.operations.all.map(({ name, output }) => [name.replace('.', '_'), output]));
   const worker = await engine.operations.call('tool.list', {}, { ...chair, seat: 'worker' });
   await engine.close();
   rmSync(root, { recursive: true });
@@ -103,7 +104,7 @@ async function listTools() {
     if (choices !== undefined) return choices.map(code).join(', ');
     return word === 'array' ? `array of ${items?.type ?? 'any'}` : word;
   };
-  const section = ({ name, description, inputSchema, outputSchema, annotations }) => {
+  const section = ({ name, description, inputSchema, annotations }) => {
     const required = new Set(inputSchema.required ?? []);
     const facts = [
       shared.has(name) ? 'any seat' : 'Chair only',
@@ -121,9 +122,7 @@ async function listTools() {
           schema.description ?? '',
         ]),
       ),
-      `Answers ${Object.keys(outputSchema.properties ?? {})
-        .map(code)
-        .join(', ')}.`,
+      `Answers ${Object.keys(outputs.get(name).shape).map(code).join(', ')}.`,
     ].join('\n\n');
   };
   const bytes = Buffer.byteLength(JSON.stringify(tools));

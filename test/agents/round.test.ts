@@ -17,10 +17,9 @@ const CHAIR: Script = {
       arguments: { title: TASK, agent: 'claude', acceptance_criteria: ['there is a greeting'] },
     },
     { call: 'task_run', as: 'run', arguments: { id: '{{task_add./t-\\d+/}}' } },
-    // Its answer is JSON in one agent and text in another, as that of `task_list`.
     { poll: 'ask_list', arguments: { status: 'open' }, until: { path: '/Formal or casual/' } },
     { call: 'ask_answer', arguments: { id: 1, answer: 'formal' } },
-    { poll: 'task_list', until: { path: '/t-1 done|"status":"done"/' } },
+    { poll: 'task_list', until: { path: '/t-1 done/' } },
     { call: 'verify_status', arguments: { session: '{{run./s-\\d+/}}' } },
     { call: 'worktree_promote', arguments: { session: '{{run./s-\\d+/}}' } },
     { say: 'merged' },
@@ -36,7 +35,7 @@ const WORKER: Script = {
       call: 'Bash',
       arguments: {
         command:
-          "echo 'Good day, {{ask.answer}} visitor' > greeting.txt && git add -A && git commit -qm 'Greet visitors'",
+          "echo 'Good day, {{ask./formal/}} visitor' > greeting.txt && git add -A && git commit -qm 'Greet visitors'",
         description: 'Write and commit',
       },
     },

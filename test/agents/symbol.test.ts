@@ -23,7 +23,7 @@ describe('an answer that names a symbol', { concurrency: 2 }, () => {
         desk.ws.repository.commit({ 'src/shared/sums.js': SUMS }, 'Sums');
         const run = await desk.run('Sum the rows by day.', () => [
           { call: 'ask', arguments: { question: 'Is there something that sums?' } },
-          shell('sed -n {{ask.symbol_ref.line}}p {{ask.symbol_ref.path}} > found.txt'),
+          shell(String.raw`sed -n {{ask./(?<=js:)\d+/}}p {{ask./src[^:]+/}} > found.txt`),
           shell(COMMIT),
           { say: 'It uses what is there.' },
         ]);

@@ -32,7 +32,7 @@ async function trivialServer(file: string) {
         fsyncSync(fd);
       }
       const answer = name === 'replay' ? kept : input;
-      return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
+      return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
     });
     return server;
   };

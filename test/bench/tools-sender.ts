@@ -48,7 +48,7 @@ export async function openSender(
     async call(name, input) {
       id += 1;
       const { body } = await post({ id, method: 'tools/call', params: { name, arguments: input } });
-      if (!body.includes('"structuredContent"') || body.includes('"isError"')) throw new Error(body);
+      if (!body.includes('"content"') || body.includes('"isError"')) throw new Error(body);
     },
     close: () => agent.destroy(),
   };

@@ -31,15 +31,15 @@ export async function tools(): Promise<Figure[]> {
 }
 
 async function lists({ stdio, http, plainStdio, plainHttp }: Rig, board: string): Promise<Figure[]> {
-  const answer = await stdio.call('task_list');
-  for (const plain of [plainStdio, plainHttp]) await plain.callByName('keep', answer);
+  const text = await stdio.read('task_list');
+  for (const plain of [plainStdio, plainHttp]) await plain.read('keep', { text });
   const [ours, echo, same, web, webEcho, webSame] = await inTurns([
-    () => stdio.call('task_list'),
-    () => plainStdio.callByName('echo'),
-    () => plainStdio.callByName('replay'),
-    () => http.call('task_list'),
-    () => plainHttp.callByName('echo'),
-    () => plainHttp.callByName('replay'),
+    () => stdio.read('task_list'),
+    () => plainStdio.read('echo'),
+    () => plainStdio.read('replay'),
+    () => http.read('task_list'),
+    () => plainHttp.read('echo'),
+    () => plainHttp.read('replay'),
   ]);
   return [
     ...spread(`task_list over stdio, ${board}`, ours, echo, 'trivial tool'),
@@ -62,10 +62,10 @@ async function sends({ stdio, http, plainStdio, plainHttp }: Rig): Promise<Figur
   const message = { to_session: READER, body: 'a line of some length, as agents write to each other' };
   const [ours, plain, web, webPlain] = await inTurns(
     [
-      () => stdio.call('msg_send', message),
-      () => plainStdio.callByName('append', message),
-      () => http.call('msg_send', message),
-      () => plainHttp.callByName('append', message),
+      () => stdio.read('msg_send', message),
+      () => plainStdio.read('append', message),
+      () => http.read('msg_send', message),
+      () => plainHttp.read('append', message),
     ],
     { calls: 30 },
   );
@@ -80,12 +80,12 @@ async function locks({ stdio, plainStdio }: Rig): Promise<Figure[]> {
   const [ours, plain] = await inTurns(
     [
       async () => {
-        await stdio.call('lock_acquire', lock);
-        await stdio.call('lock_release', lock);
+        await stdio.read('lock_acquire', lock);
+        await stdio.read('lock_release', lock);
       },
       async () => {
-        await plainStdio.callByName('append', lock);
-        await plainStdio.callByName('append', lock);
+        await plainStdio.read('append', lock);
+        await plainStdio.read('append', lock);
       },
     ],
     { calls: 20 },
@@ -117,7 +117,7 @@ async function answers({ ws, stdio, worker, plainStdio }: Rig): Promise<Figure[]
       let answered = 0;
       let unblocked = 0;
       await Promise.all([
-        stdio.call('ask_answer', { id: asks[0]?.id ?? 0, answer: 'the second' }).then(() => {
+        stdio.read('ask_answer', { id: asks[0]?.id ?? 0, answer: 'the second' }).then(() => {
           answered = performance.now();
         }),
         asked.then(() => {
@@ -126,7 +126,7 @@ async function answers({ ws, stdio, worker, plainStdio }: Rig): Promise<Figure[]
       ]);
       fromCall.push(unblocked - begin);
       fromAnswer.push(Math.max(0, unblocked - answered));
-      plain.push(await time(() => plainStdio.callByName('append', { answer: 'the second' })));
+      plain.push(await time(() => plainStdio.read('append', { answer: 'the second' })));
     }
   } finally {
     await asker.close();

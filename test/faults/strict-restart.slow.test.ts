@@ -22,7 +22,7 @@ child.stdout.setEncoding('utf8').on('data', (part) => {
     const { id, result } = JSON.parse(line);
     if (id === 1) {
       write({ method: 'notifications/initialized' });
-      write({ id: 2, method: 'tools/call', params: { name: 'ask', arguments: { question: process.argv[2] } } });
+      write({ id: 2, method: 'tools/call', params: { name: 'ask', arguments: { question: process.argv[2] }, _meta: { 'svc/structured': true } } });
     }
     if (id === 2) {
       console.log('TOOL ' + JSON.stringify(result.structuredContent));

@@ -49,6 +49,7 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
         const { isError, structuredContent } = await racer.client.callTool({
           name: tool,
           arguments: input(racer) as Record<string, unknown>,
+          _meta: { 'svc/structured': true },
         });
         return isError
           ? { racer, lost: structuredContent as Refusal }

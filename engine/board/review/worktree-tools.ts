@@ -89,13 +89,14 @@ const promoteTool = (actions: WorktreeActions) =>
       warnings: z.array(z.string()),
     }),
     names: { session_id: 'session', task_id: 'task' },
-    say: ({ session, base, after, already_merged, sensitive, discarded, warnings }) =>
+    say: ({ session, base, after, already_merged, missing_lfs, sensitive, discarded, warnings }) =>
       [
         already_merged
           ? `${base} already contained the work of ${session}.`
           : `${session} is merged into ${base} at ${after}.`,
         ...(sensitive.length === 0 ? [] : [`review: ${sensitive.map(({ path }) => path).join(', ')}`]),
         ...(discarded.length === 0 ? [] : [`discarded, can be restored: ${discarded.join(', ')}`]),
+        ...(missing_lfs.length === 0 ? [] : [`Git LFS files without content: ${missing_lfs.join(', ')}`]),
         ...warnings.map((each) => `warning: ${each}`),
       ].join('\n'),
     run: async ({ keep_others, ...input }, caller, call) =>

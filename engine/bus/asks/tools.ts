@@ -77,8 +77,9 @@ const toAskOutcome = (ask: Ask) => ({
 
 const formatSymbolRef = (ref: unknown): string => {
   if (ref === null) return '';
-  const { path, line } = ref as SymbolRef;
-  return ` (see ${path}${line === null ? '' : `:${line}`})`;
+  const { path, line, symbol, project } = ref as SymbolRef;
+  const place = `${path}${line === null ? '' : `:${line}`}${project === null ? '' : ` of project ${project}`}`;
+  return ` (see ${symbol === null ? '' : `${symbol} in `}${place})`;
 };
 
 /** An ask as agents see it in a list. */

@@ -16,7 +16,7 @@ export interface Tool<
 > extends Operation<N, I, R> {
   /** The parameters of agents; its `input` also has those of other clients. */
   parameters: P;
-  /** Its answer in wire form. Kept small: agents pay for every byte of the list. */
+  /** Its answer as data, in wire form. */
   output: O;
   /** The names that fields of its result have in its answer: those of the parameters that take them. */
   names: M;
@@ -24,7 +24,7 @@ export interface Tool<
   destructive: boolean;
   /** True if repeating it with the same arguments has no further effect. */
   idempotent: boolean;
-  /** Returns the answer as text for clients that do not show structured content: enough to continue. Default: the JSON. */
+  /** Returns the answer as text, which is all that an agent gets: enough to continue. Default: the JSON. */
   say?(result: z.output<O>): string;
 }
 
@@ -124,7 +124,6 @@ export interface ToolDescription {
   name: string;
   description: string;
   inputSchema: { type: 'object' } & Record<string, unknown>;
-  outputSchema: { type: 'object' } & Record<string, unknown>;
   annotations: { readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean };
 }
 
@@ -190,34 +189,22 @@ const UNTOLD = [
 ];
 
 /** Reduces a schema, recursively, to the parts that an agent needs. */
-function tidySchema(schema: Described, io: 'input' | 'output', names: ToolNames): void {
+function tidySchema(schema: Described, names: ToolNames): void {
   withoutChoice(schema);
-  if (io === 'input') describeValues(schema, names);
+  describeValues(schema, names);
   for (const name of UNTOLD) delete schema[name];
-  if (io === 'output') {
-    // Clients validate a refusal, which is `{code, message, hint}`, against the same schema as an answer.
-    delete schema.required;
-    // The answer itself shows the enum value and the shape of its rows.
-    delete schema.enum;
-    delete schema.description;
-    if (Object.keys(schema.items?.properties ?? {}).length === 0) delete schema.items;
-  }
   for (const [name, each] of Object.entries(schema.properties ?? {}))
     if (each.unlisted === true) delete schema.properties?.[name];
   if (schema.items?.unlisted === true) delete schema.items;
   if (Object.keys(schema.properties ?? { some: true }).length === 0) delete schema.properties;
-  for (const each of Object.values(schema.properties ?? {})) tidySchema(each, io, names);
-  if (schema.items !== undefined) tidySchema(schema.items, io, names);
+  for (const each of Object.values(schema.properties ?? {})) tidySchema(each, names);
+  if (schema.items !== undefined) tidySchema(schema.items, names);
 }
 
 /** Returns JSON Schema 2020-12 of the parts that an agent needs. */
-function schemaOf(
-  schema: z.ZodType,
-  io: 'input' | 'output',
-  names: ToolNames,
-): ToolDescription['inputSchema'] {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
-  tidySchema(rest as Described, io, names);
+function describeInput(schema: z.ZodType, names: ToolNames): ToolDescription['inputSchema'] {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input' });
+  tidySchema(rest as Described, names);
   return { ...rest, type: 'object' };
 }
 
@@ -227,8 +214,7 @@ export const describeTool = (
 ): ToolDescription => ({
   name: toolName(each.name),
   description: each.about,
-  inputSchema: schemaOf(each.parameters, 'input', names),
-  outputSchema: schemaOf(each.output, 'output', names),
+  inputSchema: describeInput(each.parameters, names),
   // Omitted annotations have the protocol's defaults: it changes, may destroy, and a repeat is a second change.
   annotations: each.changes
     ? { destructiveHint: each.destructive, ...(each.idempotent ? { idempotentHint: true } : {}) }

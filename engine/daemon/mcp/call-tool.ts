@@ -9,17 +9,25 @@ export interface ToolCall {
   input: Record<string, unknown>;
 }
 
+/** The member of a request's `_meta` with which a program asks for the answer as data too. */
+export const STRUCTURED_KEY = 'svc/structured';
+
+export interface ToolCallOptions extends LinkCallOptions {
+  /** Adds the answer as data. An agent would pay for it twice, or get it instead of the shorter text. */
+  isStructured?: boolean;
+}
+
 /** Calls a tool. Throws the protocol's error for an unknown one. */
 export async function callTool(
   link: EngineLink,
   { name, input }: ToolCall,
-  options: LinkCallOptions,
+  { isStructured = false, ...options }: ToolCallOptions,
 ): Promise<CallToolResult> {
   try {
     const { result, text } = await link.callTool(name, input, options);
     return {
-      content: [{ type: 'text', text: text ?? JSON.stringify(result) }],
-      structuredContent: result,
+      content: [{ type: 'text', text: text ?? writeCompactJson(result) }],
+      ...(isStructured && { structuredContent: result }),
     };
   } catch (thrown) {
     const error = asSvcError(thrown);
@@ -29,6 +37,17 @@ export async function callTool(
     return buildRefusal(error);
   }
 }
+
+/** Writes JSON without the empty members of its rows, which an agent would pay for: nulls, and empty texts and lists. */
+function writeCompactJson(result: Record<string, unknown>): string {
+  return JSON.stringify(result, function leaveOutEmpty(this: unknown, key, value: unknown) {
+    const isMember = key !== '' && this !== result && !Array.isArray(this);
+    return isMember && isEmpty(value) ? undefined : value;
+  });
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (typeof value === 'object' && Object.keys(value as object).length === 0);
 
 /** A refusal is a result, so that the model reads it and can do something else. */
 function buildRefusal({ code, message, hint: said, data }: SvcError): CallToolResult {

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { asSvcError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/log.ts';
 import { readTraceparent, runInTrace } from '../../core/base/trace-context.ts';
-import { callTool } from './call-tool.ts';
+import { callTool, STRUCTURED_KEY } from './call-tool.ts';
 import { followResources } from './follow-resources.ts';
 import { followTools } from './follow-tools.ts';
 import type { EngineLink } from './link.ts';
@@ -104,7 +104,9 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
       told.say(message);
       waiting.resolve(message);
     };
-    const run = (): Promise<CallToolResult> => callTool(link, call, { key, signal: stop.signal, onProgress });
+    const isStructured = context.mcpReq._meta?.[STRUCTURED_KEY] === true;
+    const run = (): Promise<CallToolResult> =>
+      callTool(link, call, { key, signal: stop.signal, onProgress, isStructured });
     const trace = readTraceparent(context.mcpReq._meta?.[TRACEPARENT_META_KEY]);
     const result = trace === null ? run() : runInTrace(trace, () => logCall(options.log, call.name, run));
     try {

@@ -125,7 +125,7 @@ export const programRig: GuardedRig<ProgramRig> = {
   },
   pids: ({ ws, stdio }) => [ws.daemonPid(), stdio.pid].filter((pid) => pid !== null),
   operations: {
-    'task_list over stdio': { calls: 100, call: ({ stdio }) => stdio.callByName('task_list') },
+    'task_list over stdio': { calls: 100, call: ({ stdio }) => stdio.read('task_list') },
     'svc task list': {
       calls: 3,
       warm: 1,

@@ -30,6 +30,9 @@ after(() => ws.close());
 const callTool = (name: string, input: object, more: { id?: number; meta?: Record<string, unknown> } = {}) =>
   askRaw(ws, { method: 'tools/call', params: { name, arguments: input }, ...more });
 
+const textOf = (result: unknown): string =>
+  (result as { content?: { text: string }[] } | undefined)?.content?.[0]?.text ?? '';
+
 const countTasks = async (title: string): Promise<number> =>
   (await client.call('task.list', { limit: 1000 })).tasks.filter((task) => task.title === title).length;
 
@@ -105,7 +108,7 @@ describe('a request without a session', () => {
     const sessions = new Set<unknown>();
     for (let round = 0; round < 3; round += 1) {
       const { result } = await callTool('msg_inbox', {});
-      sessions.add((result?.structuredContent as { session: string } | undefined)?.session);
+      sessions.add(textOf(result).split(':')[0]);
     }
     assert.equal(sessions.size, 1);
   });
@@ -143,7 +146,7 @@ describe('a repeated call', () => {
   test('a replayed request changes nothing twice, and another request with the same content does', async () => {
     const first = await callTool('task_add', { title: 'replayed' }, { id: 11 });
     const replayed = await callTool('task_add', { title: 'replayed' }, { id: 11 });
-    assert.deepEqual(replayed.result?.structuredContent, first.result?.structuredContent);
+    assert.equal(textOf(replayed.result), textOf(first.result));
     assert.equal(await countTasks('replayed'), 1);
     await callTool('task_add', { title: 'replayed' }, { id: 12 });
     assert.equal(await countTasks('replayed'), 2);
@@ -181,8 +184,7 @@ describe('a call that waits', () => {
       const { result: state } = await getTask(result?.taskId);
       return state?.status === 'completed' && state;
     });
-    const { structuredContent } = ended.result as { structuredContent: { answer: string } };
-    assert.equal(structuredContent.answer, 'yes');
+    assert.match(textOf(ended.result), /yes/);
     assert.equal(typeof ended.ttlMs, 'number');
   });
 

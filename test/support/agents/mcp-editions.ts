@@ -24,7 +24,11 @@ export interface EditionClient {
 }
 
 type RawClient = {
-  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+  callTool(call: {
+    name: string;
+    arguments: Record<string, unknown>;
+    _meta: Record<string, unknown>;
+  }): Promise<unknown>;
   listTools(): Promise<{ tools: { name: string }[] }>;
   close(): Promise<void>;
 };
@@ -42,6 +46,7 @@ function wrapClient(name: string, client: RawClient): EditionClient {
         const answer = (await client.callTool({
           name: tool,
           arguments: input as Record<string, unknown>,
+          _meta: { 'svc/structured': true },
         })) as ToolResult;
         const content = answer.structuredContent;
         if (answer.isError !== true) return { result: content };

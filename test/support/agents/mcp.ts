@@ -38,6 +38,8 @@ export interface McpClient {
   pid: number | null;
   /** Returns the structured result; throws the refusal, which starts with its code. */
   call<K extends keyof ToolApi>(name: K, ...input: ToolInput<K>): Promise<ToolApi[K]['output']>;
+  /** Returns the text, which is all that an agent gets; throws a refusal with it. */
+  read(name: string, input?: object): Promise<string>;
   /** Does the same as `call` for calls that the compiler would reject, such as a tool of another server. */
   callByName(name: string, input?: object): Promise<unknown>;
   /** Returns the structured content of a refusal. */
@@ -55,11 +57,13 @@ export type ClientMode = Extract<VersionNegotiationMode, string> | { pin: string
 export async function mcpClient(transport: ClientTransport, mode: ClientMode = 'auto'): Promise<McpClient> {
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
   await client.connect(transport);
-  const ask = async (name: string, input: object, options = {}) =>
+  const callTool = async (name: string, input: object, meta: Record<string, unknown>, options = {}) =>
     (await client.callTool(
-      { name, arguments: input as Record<string, unknown> },
+      { name, arguments: input as Record<string, unknown>, ...meta },
       { timeout: 60_000, ...options },
     )) as CallToolResult & { structuredContent?: Record<string, unknown> };
+  const ask = (name: string, input: object, options = {}) =>
+    callTool(name, input, { _meta: { 'svc/structured': true } }, options);
   const callByName = async (name: string, input: object = {}, options = {}): Promise<unknown> => {
     const { isError, structuredContent } = await ask(name, input, options);
     if (isError) throw new Error(`${structuredContent?.code}: ${structuredContent?.message}`);
@@ -70,6 +74,12 @@ export async function mcpClient(transport: ClientTransport, mode: ClientMode = '
     pid: transport instanceof StdioClientTransport ? transport.pid : null,
     call: (name, ...[input, options]) => callByName(name, input, options) as never,
     callByName,
+    async read(name, input = {}) {
+      const { isError, content } = await callTool(name, input, {});
+      const [{ text } = { text: '' }] = content as { text: string }[];
+      if (isError) throw new Error(text);
+      return text;
+    },
     async refused(name, input = {}) {
       const { isError, structuredContent } = await ask(name, input);
       if (!isError) throw new Error(`${name} was not refused: ${JSON.stringify(structuredContent)}`);
