@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { isInsideFolder } from '../../../../core/base/paths.ts';
 import { runProgramSync } from '../../../../core/base/run-program.ts';
+import { ENGINE_MARK, MARK } from '../../processes/probe.ts';
 
 /** Maps pids to the current folder of every process that we may inspect; null if the process table cannot be read. */
 export type WorkingFolders = () => Map<number, string> | null;
@@ -43,7 +44,20 @@ function readFoldersFromLsof(): Map<number, string> | null {
 export const readWorkingFolders: WorkingFolders = () =>
   process.platform === 'linux' ? readFoldersFromProc() : readFoldersFromLsof();
 
-/** Lists the processes whose current folder is in `path`, or null if that is unknown. */
+/** Reports whether a process is a git of an engine, which only reads and ends in a moment. */
+function isGitOfEngine(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    if (!readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('git')) return false;
+    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    const has = (name: string): boolean => variables.some((each) => each.startsWith(`${name}=`));
+    return has(ENGINE_MARK) && !has(MARK);
+  } catch {
+    return true; // It has ended.
+  }
+}
+
+/** Lists the processes whose current folder is in `path`, except git of an engine; null if that is unknown. */
 export function findProcessesInside(path: string, folders: Map<number, string> | null): number[] | null {
   if (folders === null) return null;
   let real: string;
@@ -52,7 +66,9 @@ export function findProcessesInside(path: string, folders: Map<number, string> |
   } catch {
     return [];
   }
-  return [...folders].flatMap(([pid, folder]) => (isInsideFolder(real, folder) ? [pid] : []));
+  return [...folders].flatMap(([pid, folder]) =>
+    isInsideFolder(real, folder) && !isGitOfEngine(pid) ? [pid] : [],
+  );
 }
 
 /** Reports whether a git command that names this folder is still running: it can outlive a host that was killed. */
