@@ -81,7 +81,7 @@ export type { EngineLink } from './daemon/mcp/link.ts';
 export type { McpRelay } from './daemon/mcp/service.ts';
 export type { KnownPullRequest, ListedSession } from './dispatch/describe-sessions.ts';
 export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
-export { describeCopyType } from './knowledge/guard/describe-copy.ts';
+export { describeCopyType, describeLost } from './knowledge/guard/describe-copy.ts';
 export { describeLanguage } from './knowledge/guard/describe-language.ts';
 export { formatImpact } from './knowledge/symbols/format-impact.ts';
 export { describeLink, describeLinkState, isLinkTroubled, type LinkFacts } from './link/describe.ts';

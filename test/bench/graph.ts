@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isTestPath } from '../../engine/knowledge/sources/index.ts';
 import { createIndexer, type FileIndexer } from '../../engine/knowledge/symbols/index-files/indexer.ts';
 import { answerQuestion, type GraphQuestion } from '../../engine/knowledge/symbols/query/answer.ts';
-import { isTestPath } from '../../engine/knowledge/symbols/query/find.ts';
 import { SYMBOL_COLUMNS, toEdge, toSymbol } from '../../engine/knowledge/symbols/store/rows.ts';
 import { gitEnvironment, openTestGit, temporaryFolder } from '../support/workspaces/git.ts';
 import { askCodegraph } from './codegraph-peer.ts';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { EXIT } from '../../../engine/core/base/errors.ts';
 import { version } from '../../../engine/core/base/own-package.ts';
 import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
-import { type Api, describeCopyType, describeLanguage } from '../../../engine/index.ts';
+import { type Api, describeCopyType, describeLanguage, describeLost } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 
 type Report = Api['guard.check']['output'];
@@ -45,6 +45,7 @@ const check = defineCommand({
     if (sarif) context.stdout.write(`${JSON.stringify(toSarif(report), null, 2)}\n`);
     else context.result(report, formatReport);
     if (report.is_partial) context.note('note: not everything was compared: name files, or a smaller range');
+    for (const each of report.lost) context.note(`note: ${describeLost(each)}`);
     if (report.unread.length > 0)
       context.note(`note: no sources of the project's own: ${toPrintable(report.unread.join(', '))}`);
     return report.refused ? EXIT.denied : 0;
@@ -102,7 +103,7 @@ function toSarif({ copies, languages, mode, language_mode }: Report): object {
 const toLanguageResult = (text: Text, mode: string): object => ({
   ruleId: 'language',
   ruleIndex: 3,
-  level: mode === 'block' ? 'error' : 'warning',
+  level: text.is_advice ? 'note' : mode === 'block' ? 'error' : 'warning',
   message: { text: describeLanguage(text) },
   locations: [toLocation({ path: text.path, from: text.line, to: text.line })],
   properties: { found: text.found, wanted: text.wanted, confidence: text.confidence },

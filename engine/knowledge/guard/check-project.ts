@@ -3,7 +3,7 @@ import { formatCount } from '../../core/base/text.ts';
 import type { Worktrees } from '../../workers/runner/worktrees/index.ts';
 import type { LanguageFinding } from './language/check-language.ts';
 import type { GuardThread } from './thread/thread.ts';
-import type { CopyFinding, WantedChecks } from './writes/check-writes.ts';
+import type { CopyFinding, WantedChecks, WriteReport } from './writes/check-writes.ts';
 
 /** The part of a project to check. */
 export interface CheckRequest {
@@ -25,6 +25,8 @@ export interface CheckResult {
   files: number;
   /** True if there are more findings or changes than returned. */
   isPartial: boolean;
+  /** See `WriteReport`. */
+  lost: WriteReport['lost'];
   /** Named paths that are not sources of the project. */
   unread: string[];
 }
@@ -51,13 +53,21 @@ export async function checkProject(
       range === null ? `git cannot compare ${root} with its last commit` : `git knows no range ${range}`,
       { hint: 'name two commits, such as main..HEAD, or files' },
     );
-  const result: CheckResult = { copies: [], languages: [], files: 0, isPartial: read.isCut, unread: [] };
+  const result: CheckResult = {
+    copies: [],
+    languages: [],
+    files: 0,
+    isPartial: read.isCut,
+    lost: [],
+    unread: [],
+  };
   for (const { path, before, after } of read.changed) {
     signal.throwIfAborted();
     const write = after === undefined ? { path, before } : { path, before, text: after };
     const done = await thread.call('check', { root, writes: [write], wanted, budgetMs: null });
     result.copies.push(...done.copies);
     result.languages.push(...done.languages);
+    result.lost.push(...done.lost);
     result.files += done.files;
     result.isPartial ||= done.isPartial;
   }

@@ -51,7 +51,8 @@ export function createWorkCheck({
     const { copies, languages } = found;
     const refused = mode === 'block' ? copies.filter(({ type }) => type < 3) : [];
     if (refused.length === 0 && languages.length === 0) return null;
-    const isRefused = refused.length > 0 || languageMode === 'block';
+    const isForeign = languageMode === 'block' && languages.some(({ isAdvice }) => !isAdvice);
+    const isRefused = refused.length > 0 || isForeign;
     const lines = [...refused.map(describeCopy), ...languages.map(describeLanguage)];
     return {
       command,

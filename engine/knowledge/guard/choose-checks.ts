@@ -18,7 +18,11 @@ export function createCheckChooser(
     const copies = chooseCopyMode(guard);
     const { languages } = findProfile(guard);
     const isOn = languages !== 'off';
-    const gates = { prose: isOn ? readLocale(locale) : null, code: isOn ? readLocale(codeLang) : null };
+    const gates = {
+      prose: isOn ? readLocale(locale) : null,
+      code: isOn ? readLocale(codeLang) : null,
+      exclude: guard.language.exclude,
+    };
     return { copies, languages, wanted: { copies: copies !== 'off', languages: gates } };
   };
 }

@@ -52,4 +52,20 @@ export const guardSchema = z.strictObject({
       }),
     })
     .prefault({}),
+  language: z
+    .strictObject({
+      exclude: z
+        .array(z.string().trim().min(1).max(1000))
+        .max(200)
+        .default([])
+        .meta({
+          notation: '[]string',
+          nil: true,
+          description:
+            'Files, folders and patterns, relative to a project, whose texts may be in any language. Translations, such as locales/de.ts, need no entry.',
+          unset: 'none',
+          example: ['docs/quotes', '**/*.fixture.ts'],
+        }),
+    })
+    .prefault({}),
 });

@@ -1,11 +1,15 @@
 import { formatCount, toPrintable } from '../../core/base/text.ts';
-import type { CopyFinding } from './writes/check-writes.ts';
+import type { CopyFinding, WriteReport } from './writes/check-writes.ts';
 
 const LIKENESS = {
   1: 'identical',
   2: 'the same except for names and literals',
   3: 'the same with small edits',
 } as const;
+
+/** Describes a file that the comparison could not follow, in one line. */
+export const describeLost = ({ path, line }: WriteReport['lost'][number]): string =>
+  toPrintable(`${path}:${line}: not compared from here on: the quote or comment has no end`);
 
 /** Describes the similarity of two pieces of code as a clause. */
 export const describeCopyType = (type: CopyFinding['type']): string => LIKENESS[type];

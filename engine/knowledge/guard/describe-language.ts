@@ -15,7 +15,14 @@ const nameFound = (code: string): string =>
   `${nameLanguage(code)}${hasNearLanguages(code) ? ' or a related language' : ''}`;
 
 /** Describes a text in another language in one line: `src/a.ts:4: the comment is German, but the project writes English: “…”`. */
-export const describeLanguage = ({ path, line, kind, found, wanted, excerpt }: LanguageFinding): string =>
+export const describeLanguage = ({
+  path,
+  line,
+  kind,
+  found,
+  wanted,
+  excerpt,
+}: Omit<LanguageFinding, 'isAdvice'>): string =>
   toPrintable(
     `${path}:${line}: ${kind === 'prose' ? 'the text' : `the ${kind}`} is ${nameFound(found)}, but the project writes ${nameLanguage(wanted)}: “${excerpt}”`,
   );

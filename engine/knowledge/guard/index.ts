@@ -9,7 +9,7 @@ import { type CheckRequest, type CheckResult, checkProject } from './check-proje
 import { createWorkCheck } from './check-work.ts';
 import { createCheckChooser } from './choose-checks.ts';
 import { fillCopySettings } from './copies/settings.ts';
-import { tellOfCopies } from './describe-copy.ts';
+import { describeLost, tellOfCopies } from './describe-copy.ts';
 import { tellOfLanguages } from './describe-language.ts';
 import { createWriteLook } from './look-at-writes.ts';
 import type { GuardConfig } from './profiles.ts';
@@ -125,7 +125,7 @@ export function createGuard({
       });
       const refused =
         (mode === 'block' && result.copies.some(({ type }) => type < 3)) ||
-        (languages === 'block' && result.languages.length > 0);
+        (languages === 'block' && result.languages.some(({ isAdvice }) => !isAdvice));
       return { root, mode, languageMode: languages, refused, ...result };
     },
     /** Reports existing code and texts in another language to an agent before it writes them. */
@@ -138,11 +138,12 @@ export function createGuard({
         const { prose, code } = wanted.languages;
         const isAny = wanted.copies || prose !== null || code !== null;
         if (event !== 'pre-write' || writes.length === 0 || !isAny) return null;
-        const { copies, languages, isPartial } = await checkInTime(writes, wanted, caller);
+        const { copies, languages, isPartial, lost } = await checkInTime(writes, wanted, caller);
         const refused = mode === 'block' ? copies.filter(({ type }) => type < 3) : [];
+        const foreign = languageMode === 'block' ? languages.filter(({ isAdvice }) => !isAdvice) : [];
         const deny = [
           ...(refused.length > 0 ? [tellOfCopies(refused, true)] : []),
-          ...(languageMode === 'block' && languages.length > 0 ? [tellOfLanguages(languages, true)] : []),
+          ...(foreign.length > 0 ? [tellOfLanguages(foreign, true)] : []),
         ];
         if (deny.length > 0) return { deny: deny.join('\n\n') };
         return {
@@ -150,6 +151,7 @@ export function createGuard({
             ...(copies.length > 0 ? [tellOfCopies(copies, false)] : []),
             ...(languages.length > 0 ? [tellOfLanguages(languages, false)] : []),
             ...(isPartial ? [PARTIAL] : []),
+            ...lost.map(describeLost),
           ],
         };
       },

@@ -69,6 +69,7 @@ export function createWriteLook({
       copies: reports.flatMap((report) => report?.copies ?? []),
       languages: reports.flatMap((report) => report?.languages ?? []),
       isPartial: reports.some((report) => report?.isPartial ?? true),
+      lost: reports.flatMap((report) => report?.lost ?? []),
       files: reports.reduce((sum, report) => sum + (report?.files ?? 0), 0),
     };
   }

@@ -10,3 +10,4 @@ export {
   type SkipReason,
 } from './skipped.ts';
 export { findLine, findLineStarts, type SyntaxTree } from './syntax-tree.ts';
+export { isTestPath } from './test-path.ts';

@@ -1,5 +1,13 @@
 import { hashText } from './hash.ts';
 import { dropImports } from './imports.ts';
+import {
+  findHeredocEnd,
+  findInterpolatedEnd,
+  findPlainEnd,
+  type Heredoc,
+  type LiteralEnd,
+  readHeredoc,
+} from './literal-ends.ts';
 import type { CodeSyntax } from './syntaxes.ts';
 import { type CodeTokens, KEYWORD, MARK, NAME, NUMBER, STRING } from './tokens.ts';
 
@@ -23,17 +31,55 @@ const NEWLINE = 10;
 const BACKSLASH = 92;
 const HASH = 35;
 const SEMICOLON = 59;
+const BACKTICK = 96;
+const LESS = 60;
+const GREATER = 62;
+const QUESTION = 63;
+
+/** Heredocs that start on one line, and starts without an end, such as operators. */
+const MOST_HEREDOCS = 10;
+const MOST_MISSING = 50;
+
+/** Starts of code inside strings, by the form of literals or the language. */
+const INSERTS: Readonly<Record<string, readonly string[]>> = {
+  shell: ['$(', '${'],
+  regex: ['${'],
+  ruby: ['#{'],
+};
 
 /** Words after which a slash starts a regular expression. */
 const BEFORE_REGEX = new Set(
-  ['return', 'typeof', 'case', 'in', 'of', 'delete', 'void', 'throw', 'await', 'yield', 'else', 'do'].map(
-    (word) => hashText(word, 0, word.length),
-  ),
+  [
+    'return',
+    'typeof',
+    'case',
+    'in',
+    'of',
+    'delete',
+    'void',
+    'throw',
+    'await',
+    'yield',
+    'else',
+    'do',
+    'if',
+    'unless',
+    'when',
+    'and',
+    'or',
+    'not',
+  ].map((word) => hashText(word, 0, word.length)),
 );
+
+/** Returns where the code of a Ruby file ends: its data may follow. */
+function findRubyEnd(text: string): number {
+  const data = text.search(/^__END__$/m);
+  return data < 0 ? text.length : data;
+}
 
 /** Reads a text in one pass; never throws. */
 export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
-  const most = Math.min(text.length, 1 << 24);
+  const most = Math.min(syntax.name === 'ruby' ? findRubyEnd(text) : text.length, 1 << 24);
   let room = Math.max(64, most >> 2);
   let kinds = new Uint8Array(room);
   let texts = new Uint32Array(room);
@@ -44,10 +90,16 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
   const { keywords, quotes, longQuotes, tripleQuotes, literals, blockComments } = syntax;
   const hasSlashComments = syntax.lineComments.includes('//');
   const hasHashComments = syntax.lineComments.includes('#');
+  const isPage = syntax.name === 'php';
   const isPreprocessed = syntax.name === 'c' || syntax.name === 'cpp' || syntax.name === 'csharp';
+  const inserts = INSERTS[syntax.name] ?? INSERTS[literals ?? ''] ?? [];
   let count = 0;
   let line = 1;
   let at = 0;
+  let lostAt: number | null = null;
+  /** Heredocs whose texts start on the next line. */
+  let heredocs: Heredoc[] = [];
+  let missing = 0;
 
   function grow(): void {
     room *= 2;
@@ -95,6 +147,7 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
         look = (open >= 0 && open < close ? open : close) + 2;
       }
     }
+    if (end > most || !text.endsWith('*/', end)) lostAt ??= line;
     end = Math.min(end, most);
     comments.push(from, end);
     advanceTo(end);
@@ -104,6 +157,41 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
     const end = indexOrEnd('\n', at);
     comments.push(at, end);
     at = end;
+  }
+
+  /** Reads a literal whose end was sought. One without an end is read up to the end of its line. */
+  function pushLiteral({ end, isClosed }: LiteralEnd, from: number): void {
+    if (!isClosed) {
+      lostAt ??= line;
+      readString(text.charCodeAt(at), false, from);
+      return;
+    }
+    pushToken(STRING, hashText(text, at + 1, end - 1), from, end);
+    advanceTo(end);
+  }
+
+  function startHeredoc(): boolean {
+    if (text.charCodeAt(at + 1) !== LESS || heredocs.length === MOST_HEREDOCS || missing > MOST_MISSING)
+      return false;
+    const heredoc = readHeredoc(text, at, syntax.name);
+    if (heredoc === null) {
+      missing += 1;
+      return false;
+    }
+    heredocs.push(heredoc);
+    at += heredoc.length;
+    return true;
+  }
+
+  /** Reads the texts of the heredocs that started on the line before. */
+  function readHeredocs(): void {
+    for (const heredoc of heredocs) {
+      const found = findHeredocEnd(text, at, heredoc);
+      if (found === null) continue;
+      pushToken(STRING, hashText(text, at, found.from), at, found.end);
+      advanceTo(found.end);
+    }
+    heredocs = [];
   }
 
   /** Reads a string up to its quote, or to the end of its line. */
@@ -118,6 +206,7 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
       // A wrongly detected multi-line string must not swallow the file.
       else if (isLong && end - at > 20_000) break;
     }
+    if (isLong && text.charCodeAt(end) !== quote) lostAt ??= line;
     const inner = at + 1;
     const to = Math.min(end, most);
     const isClosed = text.charCodeAt(end) === quote;
@@ -129,6 +218,7 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
     const onLine = line;
     const from = at;
     const end = indexOrEnd(quote, at + 3);
+    if (end === most) lostAt ??= line;
     pushToken(STRING, hashText(text, at + 3, end), from, Math.min(end + 3, most), onLine);
     advanceTo(Math.min(end + 3, most));
   }
@@ -168,6 +258,7 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
     const closing = `"${'#'.repeat(found.length - 1)}`;
     const inner = at + found.length;
     const end = indexOrEnd(closing, inner);
+    if (end === most) lostAt ??= line;
     pushToken(STRING, hashText(text, inner, end), from, Math.min(end + closing.length, most), onLine);
     advanceTo(Math.min(end + closing.length, most));
     return true;
@@ -199,14 +290,37 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
         return;
       }
     }
-    readString(code, longQuotes.includes(String.fromCharCode(code)), from);
+    const isLong = longQuotes.includes(String.fromCharCode(code));
+    const isRaw =
+      (literals === 'shell' && code === APOSTROPHE) || (syntax.name === 'go' && code === BACKTICK);
+    // After a literal without an end, no text is searched to its end again.
+    if (lostAt !== null) readString(code, isLong, from);
+    else if (isRaw && text[at - 1] !== '$') pushLiteral(findPlainEnd(text, at, most), from);
+    else if (isLong && inserts.length > 0 && code !== APOSTROPHE)
+      pushLiteral(findInterpolatedEnd(text, at, inserts, most), from);
+    else readString(code, isLong, from);
   }
 
+  /** Skips the text of a page around its code. */
+  function skipPage(from: number): void {
+    const open = text.indexOf('<?', from);
+    advanceTo(open < 0 ? most : open + 2);
+  }
+
+  if (isPage && text.includes('<?')) skipPage(0);
   while (at < most) {
     const code = text.charCodeAt(at);
     if (code === NEWLINE) {
       line += 1;
       at += 1;
+      if (heredocs.length > 0) readHeredocs();
+    } else if (code === BACKSLASH && literals === 'shell') {
+      // The next character is quoted; at the end of a line it is not part of the code either.
+      at += text.charCodeAt(at + 1) === NEWLINE ? 1 : 2;
+    } else if (isPage && code === QUESTION && text.charCodeAt(at + 1) === GREATER) {
+      skipPage(at);
+    } else if (code === LESS && startHeredoc()) {
+      // Its text is read with the next line.
     } else if (code <= 32 || code === SEMICOLON) {
       at += 1;
     } else if (isWordStart(code)) {
@@ -223,7 +337,10 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
     } else if (
       code === HASH &&
       hasHashComments &&
-      (literals !== 'shell' || at === 0 || text.charCodeAt(at - 1) <= 32)
+      (literals !== 'shell' ||
+        at === 0 ||
+        text.charCodeAt(at - 1) <= 32 ||
+        ';(|&'.includes(text[at - 1] as string))
     ) {
       skipLineComment();
     } else if (code === HASH && isPreprocessed) {
@@ -247,7 +364,7 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
       at += 1;
     }
   }
-  const whole = { count, kinds, texts, shapes: texts, starts, ends, lines, comments };
+  const whole = { count, kinds, texts, shapes: texts, starts, ends, lines, comments, lostAt };
   return addShapes(dropImports(whole, text, syntax));
 }
 

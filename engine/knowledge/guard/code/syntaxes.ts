@@ -120,6 +120,7 @@ const DECLARED: Readonly<Record<Exclude<SourceLanguage, 'tsx'>, Declared>> = {
     quotes: '',
     longQuotes: '"\'`',
     tripleQuotes: false,
+    literals: 'regex',
     blocks: 'indent',
     keywords:
       'if elsif else unless case when while until for do end def class module return yield begin rescue ensure raise next break redo retry self nil true false and or not in then super lambda proc attr_reader attr_writer attr_accessor',

@@ -21,4 +21,6 @@ export interface CodeTokens {
   lines: Uint32Array;
   /** Start and end of comments in the text, alternating. */
   comments: readonly number[];
+  /** The line of a literal whose end was not found, so that what follows it may be misread; null for none. */
+  lostAt: number | null;
 }

@@ -38,7 +38,7 @@ export interface FingerprintFile {
 }
 
 /** Increased when stored data changes its meaning: an older file is rebuilt. */
-const VERSION = 1;
+const VERSION = 2;
 
 const SCHEMA = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

@@ -1,9 +1,10 @@
-import type { SourceLanguage } from '../../sources/index.ts';
-import { detectLanguage } from './detect.ts';
+import { isTestPath, type SourceLanguage } from '../../sources/index.ts';
+import { type DetectedLanguage, detectLanguage, detectScript } from './detect.ts';
 import { isNearLanguage } from './near-languages.ts';
 import { keepPlainText } from './plain-text.ts';
 import { listCodeTexts, listProseTexts, type TextKind, type WrittenText } from './texts.ts';
-import { isDocument, type WantedLanguages } from './wanted-languages.ts';
+import { mayBeTranslation, readTranslationLocales } from './translation-path.ts';
+import { isDocument, isExcluded, type WantedLanguages } from './wanted-languages.ts';
 
 /** A new text in a different language than its project. */
 export interface LanguageFinding {
@@ -17,14 +18,17 @@ export interface LanguageFinding {
   confidence: number;
   /** Its start. */
   excerpt: string;
+  /** True if it is never a reason to refuse a write: a string in a test is often data. */
+  isAdvice: boolean;
 }
 
-/** Confidence below which nothing is reported: less than one in a hundred English texts is above it. */
-const LEAST_CONFIDENCE = 0.3;
+/** Confidence below which nothing is reported. */
+const LEAST_CONFIDENCE = 0.5;
 /** A name is one word: only its letters can be judged. */
 const NAME_CONFIDENCE = 0.9;
 /** In Latin script, fewer words are not enough. */
 const FEWEST_WORDS = 4;
+const PLACEHOLDER_TEXT = /\blorem ipsum\b/iu;
 const IS_LATIN = /^\P{L}*\p{Script=Latin}/u;
 /** The start of a longer text is enough. */
 const LONGEST_JUDGED = 1500;
@@ -43,34 +47,41 @@ export function checkLanguage(
 ): LanguageFinding[] {
   const isProse = language === null;
   const expected = isProse ? wanted.prose : wanted.code;
-  if (expected === null || (isProse && !isDocument(path))) return [];
+  if (expected === null || (isProse && !isDocument(path)) || isExcluded(path, wanted.exclude)) return [];
+  const locales = readTranslationLocales(path);
+  const isAccepted = (language: string): boolean =>
+    isNearLanguage(language, expected) ||
+    (locales ?? []).some((locale) => mayBeTranslation(language, locale));
+  const isAnyAccepted = locales?.length === 0;
   const texts = isProse ? listProseTexts(text, newLines) : listCodeTexts(text, language, newLines);
   const found: LanguageFinding[] = [];
   for (const each of texts) {
     if (found.length === MOST_FINDINGS || isLate()) break;
-    const judged = judgeText(each, expected);
-    if (judged === null) continue;
-    found.push({ path, line: each.line, kind: each.kind, wanted: expected, ...judged });
+    const { kind, line } = each;
+    if (isAnyAccepted && (kind === 'string' || kind === 'prose')) continue;
+    const isAdvice = kind === 'string' && isTestPath(path);
+    const judged = judgeText(each, isAccepted, isAdvice ? detectScript : detectLanguage);
+    if (judged !== null) found.push({ path, line, kind, wanted: expected, isAdvice, ...judged });
   }
   return found.sort((one, other) => one.line - other.line);
 }
 
 function judgeText(
   { kind, text }: WrittenText,
-  expected: string,
+  isAccepted: (language: string) => boolean,
+  detect: (text: string) => DetectedLanguage | null,
 ): Pick<LanguageFinding, 'found' | 'confidence' | 'excerpt'> | null {
+  if (PLACEHOLDER_TEXT.test(text)) return null;
   const excerpt = cutText(text.slice(0, LONGEST_JUDGED).replace(/\s+/gu, ' ').trim());
   if (kind === 'name') {
     const found = findNameLanguage(text);
-    return found === null || isNearLanguage(found, expected)
-      ? null
-      : { found, confidence: NAME_CONFIDENCE, excerpt };
+    return found === null || isAccepted(found) ? null : { found, confidence: NAME_CONFIDENCE, excerpt };
   }
   const plain = keepPlainText(text.slice(0, LONGEST_JUDGED));
   if (IS_LATIN.test(plain) && plain.split(' ').length < FEWEST_WORDS) return null;
-  const detected = detectLanguage(plain);
+  const detected = detect(plain);
   if (detected === null || detected.confidence < LEAST_CONFIDENCE) return null;
-  if (isNearLanguage(detected.language, expected)) return null;
+  if (isAccepted(detected.language)) return null;
   return { found: detected.language, confidence: detected.confidence, excerpt };
 }
 

@@ -76,7 +76,8 @@ export function detectLanguage(whole: string): DetectedLanguage | null {
   return detectScript(text) ?? detectLatin(text);
 }
 
-function detectScript(text: string): DetectedLanguage | null {
+/** Detects the language of a text in another script than Latin; null for Latin. */
+export function detectScript(text: string): DetectedLanguage | null {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   if (letters < 2) return null;
   const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0;

@@ -1,3 +1,5 @@
+import { posix } from 'node:path';
+
 // Separate from the check, because an engine loads its word lists only in the thread of the guard.
 
 /** The languages of a project (ISO 639-1); null if any is fine. */
@@ -6,7 +8,15 @@ export interface WantedLanguages {
   prose: string | null;
   /** Of comments, names and strings: `workspace.code_lang`. */
   code: string | null;
+  /** `guard.language.exclude`: files, folders and patterns that are not checked. */
+  exclude: readonly string[];
 }
+
+/** Reports whether a path, relative to its project, is a listed file, is below a listed folder or matches a pattern. */
+export const isExcluded = (path: string, exclude: readonly string[]): boolean =>
+  exclude.some(
+    (each) => path === each || path.startsWith(each.replace(/\/*$/, '/')) || posix.matchesGlob(path, each),
+  );
 
 const DOCUMENT = /\.(?:md|mdx|markdown|rst|adoc|txt)$/i;
 

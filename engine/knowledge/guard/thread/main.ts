@@ -45,7 +45,7 @@ async function warmUp(project: ProjectPrints): Promise<void> {
   isWarm = true;
   const paths = project.listPaths();
   const count = Math.min(WARMING_FILES, paths.length);
-  const wanted = { copies: true, languages: { prose: null, code: null } };
+  const wanted = { copies: true, languages: { prose: null, code: null, exclude: [] } };
   for (let at = 0; at < count; at += 1) {
     const path = paths[Math.floor((at * paths.length) / count)] as string;
     const text = readProjectFile(project.root, path);
@@ -97,6 +97,7 @@ const calls: Parameters<typeof answerThreadCalls<GuardCalls>>[0] = {
       languages: [],
       isPartial: false,
       files: 0,
+      lost: [],
       unread: named.filter(({ files }) => files.length === 0).map(({ each }) => each),
     };
     for (const file of new Set(named.flatMap(({ files }) => files))) {
@@ -104,6 +105,7 @@ const calls: Parameters<typeof answerThreadCalls<GuardCalls>>[0] = {
       const done = check({ root, writes: [write], wanted, budgetMs: null });
       report.copies.push(...done.copies);
       report.languages.push(...done.languages);
+      report.lost.push(...done.lost);
       report.isPartial ||= done.isPartial;
       report.files += 1;
       // Lets hooks run in between.

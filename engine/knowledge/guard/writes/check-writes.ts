@@ -65,6 +65,8 @@ export interface WriteReport {
   isPartial: boolean;
   /** Number of checked files. */
   files: number;
+  /** Files that were not compared from a line on, because a literal or comment that starts there has no end. */
+  lost: { path: string; line: number }[];
 }
 
 const MOST_EXCERPT_LINES = 6;
@@ -117,7 +119,7 @@ export function createWriteChecks({
     isLate: () => boolean,
   ): Omit<WriteReport, 'files'> {
     const { root } = project;
-    const nothing = { copies: [], languages: [], isPartial: false };
+    const nothing = { copies: [], languages: [], isPartial: false, lost: [] };
     const before = write.before === undefined ? readOnDisk(root, path) : write.before;
     if (before === undefined) return nothing;
     const isOnDisk = write.text === undefined && write.edits === undefined;
@@ -147,7 +149,9 @@ export function createWriteChecks({
       open: openText,
       isLate,
     });
-    return { copies: groupCopies(path, copies, places), languages, isPartial };
+    const { lostAt } = mine.tokens;
+    const lost = lostAt === null ? [] : [{ path, line: lostAt }];
+    return { copies: groupCopies(path, copies, places), languages, isPartial, lost };
   }
 
   return ({ root, writes, wanted, budgetMs }) => {
@@ -157,6 +161,7 @@ export function createWriteChecks({
     const own = listOwn(project, writes, languageOf);
     const copies: CopyFinding[] = [];
     const languages: LanguageFinding[] = [];
+    const lost: WriteReport['lost'] = [];
     let isPartial = false;
     let files = 0;
     for (const each of own) {
@@ -167,10 +172,11 @@ export function createWriteChecks({
       const done = checkOne(project, each, wanted, isLate);
       copies.push(...done.copies);
       languages.push(...done.languages);
+      lost.push(...done.lost);
       isPartial ||= done.isPartial || (wanted.copies && each.language !== null && !project.isWhole);
       files += 1;
     }
-    return { copies, languages, isPartial, files };
+    return { copies, languages, isPartial, files, lost };
   };
 }
 

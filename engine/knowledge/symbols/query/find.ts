@@ -1,4 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
+import { isTestPath } from '../../sources/index.ts';
 import type { FileIndexer } from '../index-files/indexer.ts';
 import { SYMBOL_COLUMNS, type SymbolRow, toSymbol } from '../store/rows.ts';
 
@@ -10,12 +11,6 @@ export type SymbolLookup =
 
 const MOST_CANDIDATES = 12;
 const MOST_READ = 400;
-
-const TEST_PATH =
-  /(?:^|\/)(?:tests?|__tests__|spec|specs|e2e)\/|(?:^|\/)(?:test_[^/]+|conftest)\.py$|[._-](?:test|tests|spec)\.[^./]+$|_test\.go$|Tests?\.(?:java|kt|cs)$/;
-
-/** Reports whether a path is a test, by the usual names. */
-export const isTestPath = (path: string): boolean => TEST_PATH.test(path);
 
 const FROM = `FROM symbol JOIN file ON file.id = symbol.file`;
 

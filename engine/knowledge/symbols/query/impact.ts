@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
+import { isTestPath } from '../../sources/index.ts';
 import type { FileIndexer } from '../index-files/indexer.ts';
 import { REFERENCE_KINDS, SYMBOL_COLUMNS, type SymbolRow, toEdge, toSymbol } from '../store/rows.ts';
-import { isTestPath, readSymbol, toRelative } from './find.ts';
+import { readSymbol, toRelative } from './find.ts';
 
 /** A symbol that a change of some files may affect. */
 export interface ReachedSymbol {

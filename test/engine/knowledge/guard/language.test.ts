@@ -11,10 +11,13 @@ const check = (
   text: string,
   before: string | null = null,
   wanted = 'en',
+  exclude: string[] = [],
 ) =>
-  checkLanguage({ path, text, language }, findNewLines(before, text), { prose: wanted, code: wanted }).map(
-    ({ line, kind, found }) => `${line} ${kind} ${found}`,
-  );
+  checkLanguage({ path, text, language }, findNewLines(before, text), {
+    prose: wanted,
+    code: wanted,
+    exclude,
+  }).map(({ line, kind, found, isAdvice }) => `${line} ${kind} ${found}${isAdvice ? ' (advice)' : ''}`);
 
 describe('the language of a text', () => {
   test('the language is recognised by script, else by words', () => {
@@ -106,5 +109,46 @@ Call \`die Datei\` as [this page](https://x.org/das-ist-die-datei) has it.
     assert.deepEqual(check('a.md', null, prose), ['1 prose de']);
     assert.deepEqual(check('a.md', null, prose, null, 'de'), ['3 prose en']);
     assert.deepEqual(check('a.json', null, prose), []);
+  });
+
+  test('a translation may be in the language that its path names, and one that names none in any', () => {
+    const german = 'export const text = { closed: "Die Datei ist nicht mehr da und wird nicht gelesen" };\n';
+    for (const path of [
+      'src/locales/de/app.ts',
+      'src/de.ts',
+      'messages.de-AT.ts',
+      'messages_de.py',
+      'i18n/index.ts',
+      'web/translations/all.ts',
+    ])
+      assert.deepEqual(check(path, 'typescript', german), [], path);
+    for (const path of ['src/app.ts', 'src/locales/fr/app.ts', 'src/xx.ts', 'src/ts/io.ts'])
+      assert.deepEqual(check(path, 'typescript', german), ['1 string de'], path);
+    assert.deepEqual(check('README.de.md', null, 'Das ist ein Absatz, der nicht auf Englisch ist.\n'), []);
+    assert.deepEqual(check('i18n/index.ts', 'typescript', `// Das hier ist nur eine Notiz\n${german}`), [
+      '1 comment de',
+    ]);
+  });
+
+  test('strings in tests are judged by their script alone, and are only advice', () => {
+    const text = `// Das hier ist nur eine Notiz
+const latin = "die Datei konnte nicht gelesen werden";
+const other = "не удалось открыть файл";
+`;
+    assert.deepEqual(check('src/a.test.ts', 'typescript', text), ['1 comment de', '3 string ru (advice)']);
+  });
+
+  test('files, folders and patterns can be excluded', () => {
+    const german = '# Das hier ist nur eine Notiz\n';
+    const exclude = ['docs/quotes', 'one.py', '**/*.fixture.py'];
+    for (const path of ['docs/quotes/a.py', 'one.py', 'x/y.fixture.py', 'y.fixture.py'])
+      assert.deepEqual(check(path, 'python', german, null, 'en', exclude), [], path);
+    for (const path of ['docs/quotes.py', 'x/one.py', 'fixture.py'])
+      assert.deepEqual(check(path, 'python', german, null, 'en', exclude), ['1 comment de'], path);
+  });
+
+  test('filler text is in no language', () => {
+    const filler = '# Lorem ipsum dolor sit amet, det er som en del af den og det er med til en\n';
+    assert.deepEqual(check('a.py', 'python', filler), []);
   });
 });
