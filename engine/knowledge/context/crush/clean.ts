@@ -5,6 +5,8 @@ export interface CleanText {
   lines: string[];
   /** Number of overwritten progress states. */
   redrawn: number;
+  /** Names in overwritten states that are in no state that is left. */
+  names: string[];
 }
 
 /** Sequences that start with ESC: control (CSI), operating system (OSC), strings (DCS, PM, APC, SOS), and short ones. */
@@ -28,7 +30,7 @@ export const needsCleaning = (text: string): boolean => NEEDS_CLEANING.test(text
  * keeps a line that was overwritten by a line of another kind, since that is news, not progress.
  */
 export function cleanTerminalText(text: string): CleanText {
-  if (!needsCleaning(text)) return { lines: splitLines(text), redrawn: 0 };
+  if (!needsCleaning(text)) return { lines: splitLines(text), redrawn: 0, names: [] };
   // A cursor movement up becomes a separate line, `\u0000A<n>`, and is resolved below.
   const plain = text
     .replaceAll('\u0000', '')
@@ -37,6 +39,7 @@ export function cleanTerminalText(text: string): CleanText {
     )
     .replace(/\u001b/g, '');
   let redrawn = 0;
+  const overwritten = new Set<string>();
   const lines: string[] = [];
   let up = 0;
   for (const raw of plain.split('\n')) {
@@ -47,13 +50,13 @@ export function cleanTerminalText(text: string): CleanText {
         return '\r';
       });
     }
-    const states = resolveReturns(line.replace(/\u0001/g, ''));
+    const states = resolveReturns(line.replace(/\u0001/g, ''), overwritten);
     redrawn += states.replaced;
     for (const state of states.kept) {
       const old = up > 0 ? lines[lines.length - up] : undefined;
       if (old === undefined) lines.push(state);
       else {
-        if (state === '' || isSameProgress(old, state)) {
+        if (state === '' || isSameProgress(old, state, overwritten)) {
           if (state !== '') lines[lines.length - up] = state;
           if (old !== '') redrawn += 1;
         } else lines.splice(lines.length - up, 0, state);
@@ -61,8 +64,27 @@ export function cleanTerminalText(text: string): CleanText {
       }
     }
   }
-  return { lines, redrawn };
+  const left = lines.join('\n');
+  return { lines, redrawn, names: [...overwritten].filter((name) => !left.includes(name)) };
 }
+
+/** Notes the words of an overwritten state that the next one does not have. */
+function noteNames(names: Set<string>, old: string, state: string): void {
+  const words = new Set(splitWords(state));
+  for (const word of splitWords(old)) if (!words.has(word) && IS_NAME.test(word)) names.add(word);
+}
+
+/** A word with two letters or more that is not an amount. */
+const IS_NAME = /\p{L}{2}/u;
+const AMOUNT = /^[\d.,]+\p{L}{0,5}(?:\/[\d.,]*\p{L}{0,5})*$/u;
+/** A name with a number, such as `layer-2`. */
+const NUMBERED = /\p{L}{2}[-_.]?\d/u;
+
+const splitWords = (state: string): string[] =>
+  state
+    .replace(BARS, ' ')
+    .split(/[\s,;|()[\]]+/)
+    .filter((word) => word !== '' && !AMOUNT.test(word));
 
 const splitLines = (text: string): string[] => {
   const lines = text.split('\n');
@@ -75,14 +97,14 @@ const IS_METER =
   /%|\d ?\/ ?\d|\d of \d|B\/s|it\/s|\beta\b|[█▏▎▍▌▋▊▉▇▆▅▄▃▂▁#=━>.]{3,}|[⠀-⣿◐◓◑◒]|^ *[-|/\\] |[-|/\\] *$|\.{2,}/iu;
 
 /** Returns the states of one line that were not replaced by a state of the same kind. */
-function resolveReturns(line: string): { kept: string[]; replaced: number } {
+function resolveReturns(line: string, overwritten: Set<string>): { kept: string[]; replaced: number } {
   const kept: string[] = [];
   let replaced = 0;
   for (const part of line.split('\r')) {
     const state = part.includes('\b') ? resolveBackspaces(part) : part;
     if (state.trim() === '') continue;
     const last = kept.at(-1);
-    if (last !== undefined && IS_METER.test(state) && isSameProgress(last, state)) {
+    if (last !== undefined && IS_METER.test(state) && isSameProgress(last, state, overwritten)) {
       kept[kept.length - 1] = state;
       replaced += 1;
     } else kept.push(state);
@@ -99,17 +121,27 @@ function resolveBackspaces(text: string): string {
   return shown.join('');
 }
 
+/** Bars and spinners. */
+const BARS = /[█▏▎▍▌▋▊▉━╸╺─╌⠀-⣿◐◓◑◒●○•]+|(?:[#=>]{2,})/gu;
 const VARYING = /[\d.,:%|/\\#=>█▏▎▍▌▋▊▉━╸╺─╌⠀-⣿◐◓◑◒●○•*·+-]+|\b[kKMGT]i?B?(?:\/s)?\b/gu;
 
-/** Reports whether two states belong to the same display: the same words around numbers and bars, or equal up to the end. */
-function isSameProgress(old: string, state: string): boolean {
+/**
+ * Compares two states: they are of the same display with the same words around numbers and bars, or with words that are
+ * equal up to the end.
+ */
+function isSameProgress(old: string, state: string, overwritten: Set<string>): boolean {
   if (old === state) return true;
   const before = old.replace(VARYING, ' ').split(/\s+/).filter(Boolean);
   const after = state.replace(VARYING, ' ').split(/\s+/).filter(Boolean);
   if (before.length === 0) return true;
   let same = 0;
   while (same < before.length && same < after.length && before[same] === after[same]) same += 1;
-  if (same === before.length) return true;
+  if (same === before.length) {
+    if (NUMBERED.test(old)) noteNames(overwritten, old, state);
+    return true;
+  }
   // The name of the current item changes, but not a word of failure in either state.
-  return same * 2 >= Math.max(before.length, after.length) && !tellsOfFailure(old);
+  const isSame = same * 2 >= Math.max(before.length, after.length) && !tellsOfFailure(old);
+  if (isSame) noteNames(overwritten, old, state);
+  return isSame;
 }

@@ -23,6 +23,13 @@ const LOGGED_LEVEL = /^\{.{0,200}?"(?:level|severity|lvl|levelname)" ?:/;
 const LOGGED_TIME = /^\{.{0,200}?"(?:time|ts|timestamp|@timestamp|asctime)" ?:/;
 const isLogLine = (line: string): boolean =>
   LOGGED.test(line) || (line.startsWith('{') && LOGGED_LEVEL.test(line) && LOGGED_TIME.test(line));
+/** A result of a search as a JSON object: where it is, and what is there. A log entry has a message instead. */
+const HIT_PLACE = /"(?:path|file|filename|uri|url|href|link)" ?: ?["{]/;
+const HIT_TEXT =
+  /"(?:lines?|line_number|lineno|snippet|title|excerpt|text|content|match|matches|submatches)" ?:/;
+const HAS_MESSAGE = /"(?:msg|message|event)" ?:/;
+const isSearchHit = (line: string): boolean =>
+  line.includes('{"') && HIT_PLACE.test(line) && HIT_TEXT.test(line) && !HAS_MESSAGE.test(line);
 const FRAME =
   /^\s*(?:at \S|File ".*", line \d+|#\d+\s+\S|by 0x[\dA-F]+: |from \S+:\d+|\d+: +\S+::|\.\.\. \d+ (?:more|common)|Caused by:|Suppressed:)/;
 const PYTHON_TRACE = /^\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):$/;
@@ -178,7 +185,7 @@ function foldLines(
   const groups = new Map<string, ComparedItem[]>();
   for (let at = 0; at < bodies.length; at += 1) {
     const body = bodies[at] as string;
-    if (taken[at] === 1 || (mode !== 'all' && logged[at] !== 1)) continue;
+    if (taken[at] === 1 || (mode !== 'all' && logged[at] !== 1) || isSearchHit(body)) continue;
     if (!SPEAKS_FOR_ITSELF.test(body) && !FRAME.test(body)) addLine(groups, at, shape(body));
   }
   const rest: ComparedItem[][] = [];
@@ -285,13 +292,21 @@ function addLine(groups: Map<string, ComparedItem[]>, at: number, shaped: LineSh
 
 function foldGroup(items: ComparedItem[], taken: Uint8Array, folds: LineFold[]): void {
   const { odd, values } = compareItems(items);
+  const [first, last] = [items[0], items.at(-1)] as [ComparedItem, ComparedItem];
   folds.push({
     items,
-    kept: new Set([items[0] as ComparedItem, ...odd]),
+    // The last row of a table that is printed while it runs is its present state.
+    kept: new Set([first, ...odd, ...(isTableRow(last) ? [last] : [])]),
     what: 'more lines like the one above',
     values,
   });
   for (const { start } of items) taken[start] = 1;
+}
+
+/** Reports whether a line is mostly numbers. */
+function isTableRow({ tokens, masked }: ComparedItem): boolean {
+  const numbers = tokens.filter((token, at) => masked[at] !== TIME && /^[\d.,]+%?$/.test(token)).length;
+  return numbers >= 3 && numbers * 2 > tokens.length - 2;
 }
 
 /** Returns the lines that a log wrote, and their share of the text. */

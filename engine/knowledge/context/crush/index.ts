@@ -4,6 +4,7 @@ import { findContent } from './content.ts';
 import { findFolds, findLogLines, type LineFold } from './fold.ts';
 import { isJson } from './json.ts';
 import { RECOGNISERS } from './kinds/index.ts';
+import { junit } from './kinds/reports.ts';
 import { type CleanedLines, readBodies } from './lines.ts';
 import { formatMarker, hasMarker } from './marker.ts';
 import type { NoiseClass, OutputMarks, OutputRecogniser } from './recogniser.ts';
@@ -75,12 +76,14 @@ export function crush(text: string, { whole = WHOLE, kind }: CrushOptions = {}):
   if (kind === 'text' || text.includes('\u0000')) return makeCrushed(text, 'text');
   if (hasMarker(text)) return makeCrushed(text, 'crushed');
   if (kind === 'json' || (kind !== 'log' && isJson(text))) return makeCrushed(text, 'json');
-  const { lines, redrawn } = cleanTerminalText(text);
+  const { lines, redrawn, names } = cleanTerminalText(text);
   const read = readBodies(lines);
   const applied = EVIDENCE.filter(({ evidence }) => evidence.test(read.body)).map(
     ({ recogniser }) => recogniser,
   );
-  const content = kind === undefined ? findContent(lines, () => applied.length > 0) : null;
+  // A report of tests has the form of a document.
+  const mayBeContent = kind === undefined && !applied.includes(junit);
+  const content = mayBeContent ? findContent(lines, () => applied.length > 0) : null;
   if (content !== null) return makeCrushed(text, content);
   const cleaned = needsCleaning(text) ? lines.join('\n') : text;
   const noise = crushLines(read, applied, whole, kind === 'log');
@@ -89,7 +92,10 @@ export function crush(text: string, { whole = WHOLE, kind }: CrushOptions = {}):
   const omissions = isShorter ? noise.omissions : [];
   const found = isShorter || cleaned === text ? noise.kind : redrawn > 0 ? 'progress' : noise.kind;
   if (redrawn > 0) {
-    const marker = formatMarker({ count: redrawn, what: 'redrawn states of lines', values: '' }, whole);
+    const marker = formatMarker(
+      { count: redrawn, what: 'redrawn states of lines', values: names.join(', ') },
+      whole,
+    );
     const marked = `${out}${out.endsWith('\n') || out === '' ? '' : '\n'}${marker}\n`;
     if (Buffer.byteLength(marked) < bytesIn)
       return makeCrushed(marked, found, [
@@ -172,6 +178,7 @@ const LONGEST_MARKED = 1000;
 /** Folds all equivalent lines of a kind together; progress states fold run by run. */
 function foldClasses(bodies: readonly string[], marks: OutputMarks): LineFold[] {
   const byWhat = new Map<string, { noise: NoiseClass; items: ComparedItem[] }>();
+  const keyOf = ({ what, values = '' }: NoiseClass): string => `${what}\n${values}`;
   const folds: LineFold[] = [];
   for (let at = 0; at < bodies.length; at += 1) {
     const noise = marks[at];
@@ -189,8 +196,8 @@ function foldClasses(bodies: readonly string[], marks: OutputMarks): LineFold[] 
       folds.push({ items, kept: new Set([kept]), what: noise.what, values: '', marksBefore });
       continue;
     }
-    const group = byWhat.get(noise.what);
-    if (group === undefined) byWhat.set(noise.what, { noise, items: [toItem(at)] });
+    const group = byWhat.get(keyOf(noise));
+    if (group === undefined) byWhat.set(keyOf(noise), { noise, items: [toItem(at)] });
     else group.items.push(toItem(at));
   }
   for (const { noise, items } of byWhat.values()) folds.push(foldClass(bodies, noise, items));
@@ -228,7 +235,7 @@ function foldClass(bodies: readonly string[], noise: NoiseClass, items: readonly
     (_, at) => (durations[at] as number) >= SLOW_MS && isFar(durations[at] as number),
   );
   if (slow.length <= Math.max(5, items.length * 0.05)) for (const item of slow) kept.add(item);
-  return { items, kept, what: noise.what, values: '' };
+  return { items, kept, what: noise.what, values: noise.values ?? '' };
 }
 
 /** Joins the kept lines, with a marker for each omission. */

@@ -8,6 +8,8 @@ export interface NoiseClass {
   pattern: RegExp;
   /** The kept line: the first as an example, none, or of each run its first, or its last as the final state. */
   keep?: 'first' | 'none' | 'first-of-run' | 'last-of-run';
+  /** What the marker says about the omitted lines, such as their names. */
+  values?: string;
 }
 
 /** A family of programs with known output: data, and a function if lines depend on their neighbours. */

@@ -4,7 +4,9 @@ import { candidates } from './candidates.ts';
 import { containers } from './containers.ts';
 import { git } from './git.ts';
 import { packageManagers } from './packages.ts';
+import { probes } from './probes.ts';
 import { progress } from './progress.ts';
+import { junit, statusTables } from './reports.ts';
 import { reports, servers } from './servers.ts';
 import { testRunners } from './test-runners.ts';
 import { traces } from './traces.ts';
@@ -12,11 +14,14 @@ import { traces } from './traces.ts';
 /** All recognisers in the order of attempts: the first that matches a line takes it. */
 export const RECOGNISERS: readonly OutputRecogniser[] = [
   ...testRunners,
+  junit,
   ...packageManagers,
   ...containers,
+  statusTables,
   git,
   candidates,
   ...builds,
+  ...probes,
   ...progress,
   servers,
   reports,

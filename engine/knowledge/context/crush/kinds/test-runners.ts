@@ -8,7 +8,7 @@ import { indentOf } from '../shape.ts';
 const PASSED: NoiseClass = {
   what: 'more passing tests',
   pattern:
-    /^[ \t]*(?:✓|✔|√|✅|☑|\[✔\]|\[✓\]|\(pass\))\s+(?!.*(?:\b(?:skip|retr(?:y|ied)|flaky|todo|warn|fail)|[✗✘×✖❌⚠]))\S.*$/iu,
+    /^[ \t]*(?:✓|✔|√|✅|☑|\[✔\]|\[✓\]|\(pass\))\s+(?!.*(?:\b(?:skip|retr(?:y|ied)|flaky|todo|warn|fail)|[✗✘×✖❌⚠]|m?s\) # \S))\S.*$/iu,
 };
 const SUITE: NoiseClass = { what: 'names of suites that passed', pattern: /(?!)/, keep: 'none' };
 const STARTED: NoiseClass = { what: 'more lines that announce a test', pattern: /(?!)/, keep: 'none' };
