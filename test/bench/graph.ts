@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { HOST_OPTIONS } from '../../cli/host-options.ts';
 import { isTestPath } from '../../engine/knowledge/sources/index.ts';
 import { createIndexer, type FileIndexer } from '../../engine/knowledge/symbols/index-files/indexer.ts';
 import { answerQuestion, type GraphQuestion } from '../../engine/knowledge/symbols/query/answer.ts';
@@ -193,7 +194,8 @@ async function measureSpeed(folder: string): Promise<Figure[]> {
     if (status === 0) reference = performance.now() - from;
   }
   const file = join(folder, 'large.db');
-  const child = spawnSync(process.execPath, [join(import.meta.dirname, 'graph-index-child.js'), root, file], {
+  const program = join(import.meta.dirname, 'graph-index-child.js');
+  const child = spawnSync(process.execPath, [...HOST_OPTIONS, program, root, file], {
     encoding: 'utf8',
     env: gitEnvironment(),
   });

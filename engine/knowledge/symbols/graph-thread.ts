@@ -1,4 +1,5 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { settleWithin } from '../../core/base/settle-within.ts';
 import { answerThreadCalls } from '../../core/base/thread-calls.ts';
@@ -13,6 +14,7 @@ import {
   type IndexProgress,
   type RefreshResult,
 } from './index-files/indexer.ts';
+import { replaceIndex } from './index-files/replace-index.ts';
 import { answerQuestion, type GraphAnswer, type GraphQuestion } from './query/answer.ts';
 
 /** A tree of files with its index. */
@@ -67,11 +69,21 @@ const LEAST_PATIENCE_MS = 500;
 /** Maximum retries of an answer because its files have changed. */
 const MOST_TRIES = 3;
 const MOST_OPEN = 8;
+const EXCHANGE_PAUSE_MS = 10;
 /** A folder is compared again after this multiple of the last duration: immediately if it is small. */
 const COMPARING_TIMES = 2;
 
 interface OpenView {
   indexer: FileIndexer;
+  /** Opens an index of this folder in a file. */
+  openIndex(file: string): FileIndexer;
+  /** True for a project, false for a worktree of a session. */
+  isOfProject: boolean;
+  /** Number of answers and runs of the compiler that are using the index. */
+  users: number;
+  isCompiling: boolean;
+  /** Resolves when a current refresh turns out to be a large change, which takes long. */
+  large: PromiseWithResolvers<void>;
   /** Start of the last comparison with the whole folder, by the monotonic clock. */
   at: number;
   /** Its duration, ms. */
@@ -95,8 +107,14 @@ async function openView(view: GraphView): Promise<OpenView> {
   }
   if (view.base !== null && !existsSync(view.file) && existsSync(view.base)) copyIndex(view.base, view.file);
   const { root, file, parsers, without } = view;
+  const openIndex = (own: string): FileIndexer => createIndexer({ root, file: own, git, parsers, without });
   const made: OpenView = {
-    indexer: createIndexer({ root, file, git, parsers, without }),
+    indexer: openIndex(file),
+    openIndex,
+    isOfProject: view.base === null,
+    users: 0,
+    isCompiling: false,
+    large: Promise.withResolvers(),
     at: Number.NEGATIVE_INFINITY,
     comparingMs: 0,
     refreshing: null,
@@ -131,22 +149,67 @@ function startRefresh(view: OpenView, isFull: boolean): Promise<RefreshResult> {
   const runRefresh = async (): Promise<RefreshResult> => {
     await view.refreshing?.catch(() => undefined);
     const at = performance.now();
-    const result = await view.indexer.refresh({
-      isFull,
-      progress(progress) {
-        view.progress = progress;
-        for (const listener of view.listeners) listener(progress);
-      },
-    });
+    const progress = (progress: IndexProgress): void => {
+      view.progress = progress;
+      for (const listener of view.listeners) listener(progress);
+    };
+    const result =
+      (await (isFull
+        ? view.indexer.refresh({ isFull, progress })
+        : view.indexer.refreshUnlessLarge({ progress }))) ?? (await refreshLargely(view, progress));
     view.at = at;
     view.comparingMs = result.comparingMs;
-    return result;
+    return { ...result, ms: performance.now() - at };
   };
   const refreshing = runRefresh().finally(() => {
     if (view.refreshing === refreshing) view.refreshing = null;
   });
   view.refreshing = refreshing;
   return refreshing;
+}
+
+/** Keeps the open index while it is used. */
+async function holdIndex<T>(view: OpenView, use: (indexer: FileIndexer) => Promise<T>): Promise<T> {
+  view.users += 1;
+  try {
+    return await use(view.indexer);
+  } finally {
+    view.users -= 1;
+  }
+}
+
+/** Replaces the index after a large change; until then the index answers as it is. */
+async function refreshLargely(
+  view: OpenView,
+  progress: (progress: IndexProgress) => void,
+): Promise<RefreshResult> {
+  view.large.resolve();
+  try {
+    let filled: RefreshResult | null = null;
+    await replaceIndex({
+      file: view.indexer.db.name,
+      root: view.indexer.root,
+      isKept: view.isOfProject,
+      openIndex: view.openIndex,
+      async fill(next) {
+        filled = await next.refresh({ progress });
+      },
+      async exchange(move) {
+        const old = view.indexer;
+        if (view.isCompiling) view.compiling?.end.abort();
+        while (view.users > 0) await delay(EXCHANGE_PAUSE_MS);
+        const { name } = old.db;
+        old.db.close();
+        move();
+        view.indexer = view.openIndex(name);
+        await old.close();
+      },
+    });
+    const last = await view.indexer.refresh({ progress });
+    return filled === null ? last : { ...last, ...(filled as RefreshResult) };
+  } finally {
+    view.large = Promise.withResolvers();
+  }
 }
 
 const waitFor = async (work: Promise<unknown>, ms: number): Promise<boolean> =>
@@ -162,6 +225,7 @@ async function answer({
   freshMs,
 }: GraphCalls['ask']['takes']): Promise<GraphCalls['ask']['answers']> {
   const view = await openView(wanted);
+  const answerNow = () => holdIndex(view, (indexer) => answerQuestion(indexer, question, git));
   const begin = performance.now();
   const until = begin + patienceMs;
   const isNew = (path: string): boolean =>
@@ -169,17 +233,17 @@ async function answer({
   let maxAgeMs = Math.min(freshMs, view.comparingMs * COMPARING_TIMES);
   for (let tries = 1; ; tries += 1) {
     if (!(await waitForFresh(view, begin - maxAgeMs, until))) {
-      const { answer: early } = await answerQuestion(view.indexer, question, git);
+      const { answer: early } = await answerNow();
       return { answer: early, stale: { indexing: view.progress }, exact: readExact(view) };
     }
-    const { answer: made, names } = await answerQuestion(view.indexer, question, git);
+    const { answer: made, names } = await answerNow();
     // A missing file may have been written just now.
     if (view.at < begin && (isNothing(made) || [...names].some(isNew))) {
       maxAgeMs = 0;
       continue;
     }
     // Queued after reads in progress.
-    const reading = view.indexer.refreshKnown(names);
+    const reading = holdIndex(view, (indexer) => indexer.refreshKnown(names));
     if (!(await waitFor(reading, Math.max(until - performance.now(), LEAST_PATIENCE_MS))))
       return { answer: made, stale: { indexing: view.progress }, exact: readExact(view) };
     const changed = await reading;
@@ -196,7 +260,9 @@ const isNothing = (answer: GraphAnswer): boolean =>
 async function waitForFresh(view: OpenView, since: number, until: number): Promise<boolean> {
   while (view.at < since) {
     const refreshing = view.refreshing ?? startRefresh(view, false);
-    if (!(await waitFor(refreshing, until - performance.now()))) return false;
+    const isLarge = view.large.promise.then(() => false);
+    const isDone = waitFor(refreshing, until - performance.now());
+    if (!(await Promise.race([isDone, isLarge]))) return false;
   }
   return true;
 }
@@ -212,16 +278,20 @@ function startCompiler(view: OpenView, start: CompilerStart, limits: CompilerLim
   const end = new AbortController();
   const progress: IndexProgress = { phase: 'compile', done: 0, total: 0 };
   const run = startRefresh(view, false)
-    .then(() =>
-      runExactTier(view.indexer, start, limits, {
-        signal: end.signal,
-        progress(at) {
-          Object.assign(progress, at);
-          for (const listener of view.listeners) listener(at);
-        },
-      }),
-    )
+    .then(() => {
+      view.isCompiling = true;
+      return holdIndex(view, (indexer) =>
+        runExactTier(indexer, start, limits, {
+          signal: end.signal,
+          progress(at) {
+            Object.assign(progress, at);
+            for (const listener of view.listeners) listener(at);
+          },
+        }),
+      );
+    })
     .finally(() => {
+      view.isCompiling = false;
       view.compiling = null;
     });
   view.compiling = { run, progress, end };

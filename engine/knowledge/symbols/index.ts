@@ -186,7 +186,8 @@ function pruneWorktrees(folder: string, sessionOf: GraphDeps['sessionOf']): void
   const gone = names.filter(isGraphGone);
   const kept = names.filter((name) => !gone.includes(name));
   for (const name of [...gone, ...kept.slice(0, Math.max(0, kept.length - MOST_WORKTREES))])
-    for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, name + suffix), { force: true });
+    for (const suffix of ['', '-wal', '-shm', '.next', '.next-wal', '.next-shm'])
+      rmSync(join(folder, name + suffix), { force: true });
 }
 
 const compilerOffError = (): SvcError =>

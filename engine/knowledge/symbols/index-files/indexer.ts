@@ -18,6 +18,7 @@ import { type GraphDatabase, openGraphFile, readFact, writeFact } from '../store
 import { createGraphRows, type FileRow } from '../store/rows.ts';
 import { createIndexedFiles } from './indexed-files.ts';
 import { createMarkedResolver } from './resolve-marked.ts';
+import { type IndexSurvey, isLargeChange } from './survey.ts';
 
 export interface IndexerOptions {
   /** The project's folder, absolute. */
@@ -58,6 +59,8 @@ export interface FileIndexer {
   readonly root: string;
   /** Brings the index to the state of the folder. */
   refresh(options?: RefreshOptions): Promise<RefreshResult>;
+  /** Does the same, but changes nothing and returns null if so many files have changed that a new index costs less. */
+  refreshUnlessLarge(options?: RefreshOptions): Promise<RefreshResult | null>;
   /** Compares known files with the disk and reads changed ones; finds no new ones. Returns their number. */
   refreshKnown(paths: Iterable<string>): Promise<number>;
   /** The edges from the project's compiler. */
@@ -102,12 +105,16 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
 
   const enqueue = createSerialQueue();
 
-  async function refresh({
-    progress = () => {},
-    isFull = false,
-  }: RefreshOptions = {}): Promise<RefreshResult> {
+  async function refresh(
+    { progress = () => {}, isFull = false }: RefreshOptions,
+    mayStart: (survey: IndexSurvey) => boolean,
+  ): Promise<RefreshResult | null> {
     const from = performance.now();
     const list = await listSources({ root: top, git, without, parsers });
+    const paths = new Set(list.files.map(({ path }) => path));
+    const gone = [...known.values()].filter(({ path }) => !paths.has(path));
+    const wanted = list.files.filter((each) => isFull || !isUnchanged(known.get(each.path), each));
+    if (!mayStart({ wanted, gone })) return null;
     manifests = list.manifests;
     const digest = digestManifests(top, manifests);
     if (readFact(db, 'manifests') !== digest)
@@ -116,9 +123,6 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
         rows.markAll();
         writeFact(db, 'manifests', digest);
       })();
-    const paths = new Set(list.files.map(({ path }) => path));
-    const gone = [...known.values()].filter(({ path }) => !paths.has(path));
-    const wanted = list.files.filter((each) => isFull || !isUnchanged(known.get(each.path), each));
     const comparingMs = performance.now() - from;
     const total = gone.length + wanted.length;
     await workInBatches(gone, removeFile, (done) => progress({ phase: 'read', done, total }));
@@ -157,7 +161,9 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
   return {
     db,
     root: top,
-    refresh: (options) => enqueue(() => refresh(options)),
+    refresh: async (options = {}) => (await enqueue(() => refresh(options, () => true))) as RefreshResult,
+    refreshUnlessLarge: (options = {}) =>
+      enqueue(() => refresh(options, (survey) => !isLargeChange(top, survey, known))),
     refreshKnown: (paths) => enqueue(() => refreshKnown(paths)),
     resolveMarked: () => enqueue(() => resolveDirty(() => {})),
     exact,

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
 import { createGraph, type Graph } from '../../../../engine/knowledge/symbols/index.ts';
 import { createIndexer, type FileIndexer } from '../../../../engine/knowledge/symbols/index-files/indexer.ts';
 import { SYMBOL_COLUMNS, toEdge, toSymbol } from '../../../../engine/knowledge/symbols/store/rows.ts';
@@ -52,7 +53,7 @@ export function makeProject(files: Files): IndexedProject {
 }
 
 /** Returns every edge as `a.ts:f -> b.ts:g call 1.0`, sorted: equal for two indexes of the same files. */
-export function listEdges({ db }: FileIndexer, kinds: readonly string[] | null = null): string[] {
+export function listEdges({ db }: Pick<FileIndexer, 'db'>, kinds: readonly string[] | null = null): string[] {
   const rows = db
     .prepare(`SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file`)
     .all()
@@ -72,6 +73,16 @@ export function listEdges({ db }: FileIndexer, kinds: readonly string[] | null =
         `${names.get(edge.fromSymbol)} -> ${names.get(edge.toSymbol)} ${edge.kind} ${edge.confidence.toFixed(1)}`,
     )
     .sort();
+}
+
+/** Returns the edges in the file of an index that is open elsewhere. */
+export function readEdges(file: string): string[] {
+  const db = new Database(file, { readonly: true });
+  try {
+    return listEdges({ db });
+  } finally {
+    db.close();
+  }
 }
 
 /** Returns the calls of a project that is indexed once. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createDependentMarker } from '../../../../engine/knowledge/symbols/index-files/mark-dependents.ts';
 import { ANY_PATH } from '../../../../engine/knowledge/symbols/resolve/stored-project.ts';
-import { type Files, listEdges, makeProject, openGraph } from './graph-rig.ts';
+import { type Files, listEdges, makeProject, openGraph, readEdges } from './graph-rig.ts';
 
 const FOLDERS = 40;
 const FILES_EACH = 8;
@@ -122,6 +122,62 @@ describe('a change of very many files', () => {
       }
     } finally {
       await graph.close();
+      await project.close();
+    }
+  });
+
+  test('another branch gets a new index, questions are answered from the one before, and the way back reads nothing', async () => {
+    const [one, two] = [composeBranch('src', 'one'), composeBranch('src', 'two')];
+    const project = makeProject(one);
+    const graph = openGraph(project);
+    const place = { project: null };
+    const countCallers = async (symbol: string, patienceMs: number) => {
+      const question = { ask: 'trace', symbol, depth: 1, direction: 'callers' } as const;
+      const { answer, stale } = await graph.ask(place, question, { patienceMs, freshMs: 0 });
+      return { callers: 'trace' in answer ? answer.trace.symbols.size - 1 : null, stale };
+    };
+    try {
+      await graph.index(place, false, () => undefined);
+      assert.deepEqual(await countCallers('src/p0/f0.ts:one', 60_000), { callers: 1, stale: null });
+      project.write(two);
+      // The patience of a question is longer than this test may take.
+      const early = await countCallers('src/p0/f0.ts:one', 600_000);
+      assert.equal(early.callers, 1);
+      assert.ok(early.stale !== null && 'indexing' in early.stale);
+      await graph.index(place, false, () => undefined);
+      assert.deepEqual(await countCallers('src/p0/f0.ts:two', 60_000), { callers: 1, stale: null });
+      assert.equal((await countCallers('src/p0/f0.ts:one', 60_000)).callers, null);
+      const edges = readEdges(join(project.root, '..', 'graph', 'workspace.db'));
+      const fresh = project.fresh();
+      await fresh.refresh();
+      assert.deepEqual(edges, listEdges(fresh));
+      await fresh.close();
+      for (const [branch, symbol] of [
+        [one, 'src/p0/f0.ts:one'],
+        [two, 'src/p0/f0.ts:two'],
+      ] as const) {
+        project.write(branch);
+        const { read, removed, resolved } = await graph.index(place, false, () => undefined);
+        assert.deepEqual({ read, removed, resolved }, { read: 0, removed: 0, resolved: 0 });
+        assert.deepEqual(await countCallers(symbol, 60_000), { callers: 1, stale: null });
+      }
+    } finally {
+      await graph.close();
+      await project.close();
+    }
+  });
+
+  test('files that were only touched do not make a new index', async () => {
+    const files = composeBranch('src', 'one');
+    const project = makeProject(files);
+    try {
+      await project.indexer.refresh();
+      for (const path of Object.keys(files)) utimesSync(join(project.root, path), 1, 1);
+      const { read, resolved } = (await project.indexer.refreshUnlessLarge()) ?? {};
+      assert.deepEqual([read, resolved], [0, 0]);
+      project.write(composeBranch('src', 'two'));
+      assert.equal(await project.indexer.refreshUnlessLarge(), null);
+    } finally {
       await project.close();
     }
   });
