@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cursor, limitRows } from '../../core/api/cursor.ts';
 import { tool, UNLISTED } from '../../core/api/tool.ts';
 import type { Memories } from './index.ts';
-import { typeField } from './memory-fields.ts';
+import { momentField, orderField, typeField } from './memory-fields.ts';
 import { type createMemoryView, sayMemories, shownMemory } from './show-memories.ts';
 
 /** Creates the tools that find memories. */
@@ -56,6 +56,9 @@ export const findOperations = (memory: Memories, show: ReturnType<typeof createM
       limit: limitRows(100, 8),
       query: z.string().optional().describe('Default: the newest.'),
       type: typeField,
+      since: momentField,
+      until: momentField,
+      order: orderField,
     }),
     output: z.object({ memories: z.array(shownMemory) }),
     say: ({ memories }) => sayMemories(memories, 0),
@@ -63,10 +66,7 @@ export const findOperations = (memory: Memories, show: ReturnType<typeof createM
       const { store, recall } = await memory.open();
       const query = input.query?.trim() ?? '';
       if (/^m-[a-z0-9]{10}$/.test(query)) return { memories: show([store.resolve(query)], caller, true) };
-      const found =
-        query === ''
-          ? store.list(input)
-          : recall(query, { limit: input.limit, type: input.type }).map((each) => each.memory);
+      const found = recall(query, input).map((each) => each.memory);
       return { memories: show(found, caller) };
     },
   }),

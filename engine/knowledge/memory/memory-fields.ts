@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UNLISTED } from '../../core/api/tool.ts';
 
 // The fields that several operations of the memory have.
 
@@ -12,6 +13,15 @@ export const typeField = z
   .regex(/^[a-z][a-z0-9_-]*$/, 'expected a lower-case word')
   .optional()
   .describe('decision, convention, fact, gotcha, procedure, preference, todo or your own type');
+
+export const momentField = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()])
+  .transform((text) => Date.parse(text))
+  .optional()
+  .meta(UNLISTED);
+
+export const orderField = z.enum(['relevance', 'newest', 'oldest']).optional().meta(UNLISTED);
+export type RecallOrder = z.output<typeof orderField>;
 
 export const splitTags = (tags: string | undefined): string[] =>
   (tags ?? '')
