@@ -99,7 +99,7 @@ const recall = defineCommand({
   async run(context) {
     const client = await context.engine();
     const { type, limit, since, until, order } = context.flags;
-    const { memories } = await client.call('memory.recall', {
+    const { memories, only_nearest: isDoubtful } = await client.call('memory.recall', {
       query: context.args.join(' '),
       type,
       limit,
@@ -107,6 +107,7 @@ const recall = defineCommand({
       until: until === undefined ? undefined : parseMoment(until, 'until'),
       order,
     });
+    if (isDoubtful === true) context.note('nothing about this; nearest:');
     context.result(memories, (found) => found.map((each) => formatMemory(each)).join('\n'));
     if (memories.length === 0) context.note('nothing is remembered about it');
   },

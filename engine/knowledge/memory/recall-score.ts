@@ -33,13 +33,21 @@ const TYPE_BOOST: Readonly<Record<string, number>> = { decision: 1.04, gotcha: 1
 const RECENCY = 0.04;
 const RECENCY_MS = 30 * 86_400_000;
 
-/** Scores a candidate; 0 if it has none of the terms. */
+/** The relevance of a candidate, and the share of the question that it has; 0 if it has none of the terms. */
+export interface CandidateScore {
+  score: number;
+  share: number;
+}
+
+const NO_SCORE: CandidateScore = { score: 0, share: 0 };
+
+/** Scores a candidate. */
 export function scoreCandidate(
   row: RecallCandidate,
   wanted: readonly WantedTerm[],
   rows: number,
   now: number,
-): number {
+): CandidateScore {
   const words = FIELDS.map(({ name }) => placeWords(row[name]));
   let sum = 0;
   let covered = 0;
@@ -73,14 +81,15 @@ export function scoreCandidate(
     sum += other + ALSO * (together - other);
     covered += rarity * covers;
   }
-  if (sum === 0) return 0;
+  if (sum === 0) return NO_SCORE;
   const age = Math.max(0, now - row.changed_at);
-  return (
+  const share = covered / asked;
+  const score =
     sum *
-    (1 - COVERAGE + (COVERAGE * covered) / asked) *
+    (1 - COVERAGE + COVERAGE * share) *
     (TYPE_BOOST[row.type] ?? 1) *
-    (1 + RECENCY * 2 ** (-age / RECENCY_MS))
-  );
+    (1 + RECENCY * 2 ** (-age / RECENCY_MS));
+  return { score, share };
 }
 
 const saturate = (value: number): number => (value * (K + 1)) / (value + K);

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/base/clock.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { RecallOrder } from './memory-fields.ts';
 import { createCandidateFinder, PASSES_FILTER, type RecallFilter } from './recall-candidates.ts';
-import { type RecallCandidate, scoreCandidate } from './recall-score.ts';
+import { type CandidateScore, type RecallCandidate, scoreCandidate } from './recall-score.ts';
 import { createTermReader } from './recall-terms.ts';
 import { type Memory, type MemoryRow, toMemory } from './rows.ts';
 import { readTimeWords, type TimeSpan } from './time-words.ts';
@@ -17,9 +17,12 @@ export interface RecallOptions {
   order?: RecallOrder;
 }
 
-interface ScoredRow {
+export interface RecalledMemory extends CandidateScore {
+  memory: Memory;
+}
+
+interface ScoredRow extends CandidateScore {
   row: MemoryRow;
-  score: number;
 }
 
 /** How much more a memory counts that was stored when the question says. */
@@ -57,7 +60,10 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
       span !== null && at >= span.since && at < span.until ? IN_TIME : 1;
     return load
       .all(JSON.stringify([...numbers]))
-      .map((row) => ({ row, score: scoreCandidate(row, wanted, rows, now) * weigh(row) }))
+      .map((row) => {
+        const { score, share } = scoreCandidate(row, wanted, rows, now);
+        return { row, score: score * weigh(row), share };
+      })
       .filter((each) => each.score > 0)
       .sort((one, other) => other.score - one.score || other.row.number - one.row.number);
   }
@@ -73,7 +79,7 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
       const id = each.row.maybe_replaced_by;
       if (id !== null) {
         const row = byId.get(id)?.row ?? successor.get({ ...filter, id });
-        if (row !== undefined) place({ row, score: Math.max(each.score, byId.get(id)?.score ?? 0) });
+        if (row !== undefined) place({ ...each, row, score: Math.max(each.score, byId.get(id)?.score ?? 0) });
       }
       placed.set(each.row.id, each);
     }
@@ -83,7 +89,7 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
 
   return {
     /** Returns at most `limit` active memories about `query`, best first; for an empty one all, newest first. */
-    recall(query: string, options: RecallOptions): { memory: Memory; score: number }[] {
+    recall(query: string, options: RecallOptions): RecalledMemory[] {
       const { limit, type = null, onlyReviewed = false, since = null, until = null, order } = options;
       const filter: RecallFilter = { type, onlyReviewed: onlyReviewed ? 1 : 0, since, until };
       const isTimed = since !== null || until !== null;
@@ -93,12 +99,12 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
       if (found === null) {
         const span = said?.span ?? {};
         const rows = (order === 'oldest' ? oldest : newest).all({ ...filter, ...span, limit });
-        return rows.map((row) => ({ memory: toMemory(row), score: 1 }));
+        return rows.map((row) => ({ memory: toMemory(row), score: 1, share: 1 }));
       }
       const best = placeSuccessors(found.slice(0, limit), filter).slice(0, limit);
       const sign = { relevance: 0, newest: -1, oldest: 1 }[order ?? 'relevance'];
       if (sign !== 0) best.sort((one, other) => sign * (one.row.changed_at - other.row.changed_at));
-      return best.map(({ row, score }) => ({ memory: toMemory(row), score }));
+      return best.map(({ row, ...scored }) => ({ memory: toMemory(row), ...scored }));
     },
   };
 }

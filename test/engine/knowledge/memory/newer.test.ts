@@ -67,12 +67,15 @@ test('a memory about a change asks what it replaces, and recall lists the older 
   rig.clock.advance(90 * DAY);
   for (const [at, [, , text, query]] of MOVES.entries()) {
     const old: string = older[at] ?? '';
-    const { id, replaces } = await rig.worker.call('memory.remember', { text });
-    assert.deepEqual(replaces, [old], text);
+    const stored = await rig.worker.call('memory.remember', { text });
+    const { id } = stored;
+    assert.deepEqual(stored.replaces, [old], text);
+    assert.ok(rig.say('memory.remember', stored).includes(`does this replace ${old}?`));
     const { memories } = await rig.worker.call('memory.recall', { query });
     const places = [id, old].map((each) => memories.findIndex((row) => row.id === each));
     assert.deepEqual(places, [0, 1], query);
     assert.equal(memories[1]?.maybe_replaced_by, id);
+    assert.ok(rig.say('memory.recall', { memories }).includes(`perhaps replaced by ${id}`));
     assert.equal(memories[0]?.maybe_replaced_by, undefined);
   }
   for (const [, , text] of OTHERS)

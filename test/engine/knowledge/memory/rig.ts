@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { createOperations } from '../../../../engine/core/api/dispatcher.ts';
 import type { ApiOf, OperationsOf } from '../../../../engine/core/api/operation.ts';
+import { isTool } from '../../../../engine/core/api/tool.ts';
 import { createCallerPaths } from '../../../../engine/core/workspace/caller-paths.ts';
 import { createWorkspacePaths } from '../../../../engine/core/workspace/workspace-path.ts';
 import { createMemory } from '../../../../engine/knowledge/memory/index.ts';
@@ -67,19 +69,17 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     isConfiguration,
     log: { warn: () => undefined },
   });
-  const operations = createOperations(
-    memoryOperations({
-      memory,
-      paths,
-      callerPaths,
-      clock,
-      listUnknownNames: (names) => listUnknownNames(graphs, names),
-    }),
-    {
-      calls: spine.storage.calls,
-      policy: () => ({ mode: 'solo', actors: [] }),
-    },
-  );
+  const declared = memoryOperations({
+    memory,
+    paths,
+    callerPaths,
+    clock,
+    listUnknownNames: (names) => listUnknownNames(graphs, names),
+  });
+  const operations = createOperations(declared, {
+    calls: spine.storage.calls,
+    policy: () => ({ mode: 'solo', actors: [] }),
+  });
   const as = (sessionId: string | null) => ({
     call: <K extends keyof MemoryApi>(
       name: K,
@@ -102,6 +102,12 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     stranger: as('s-2'),
     folder,
     worktreeOf,
+    /** Returns an answer as the text for agents. */
+    say(name: keyof MemoryApi, answer: object): string {
+      const tool = declared.find((each) => each.name === name);
+      assert.ok(tool !== undefined && isTool(tool));
+      return tool.say?.(answer as never) ?? '';
+    },
     /** The folder for code indexes. */
     graphs,
     storage: spine.storage,
