@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
+import { redactSecrets } from '../../core/base/redact.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { Db } from '../../storage/index.ts';
 import { foldText } from '../search/index.ts';
-import { redactSecrets } from './redact.ts';
 import type { MemoryRow, MemoryState } from './rows.ts';
 import { createWordIndex } from './word-index.ts';
 
