@@ -2,15 +2,10 @@ import { z } from 'zod';
 import { cursor, limitRows } from '../../core/api/cursor.ts';
 import { tool, UNLISTED } from '../../core/api/tool.ts';
 import type { Memories } from './index.ts';
-import { momentField, orderField, typeField } from './memory-fields.ts';
+import { LEAST_SHARE, momentField, orderField, typeField } from './memory-fields.ts';
 import { type createMemoryView, sayMemories, shownMemory } from './show-memories.ts';
 
-/**
- * If no memory has this share of the question, by the rarity of its words, none is about it: then only the nearest are
- * shown. Of the questions of the labelled sets that share a word with their memory 2 % are below it, and 83 % of those
- * that were asked to the memories of another set.
- */
-const LEAST_SHARE = 0.4;
+/** Results if none is about the question. */
 const MOST_NEAREST = 4;
 
 /** Creates the tools that find memories. */

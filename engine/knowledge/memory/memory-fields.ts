@@ -28,3 +28,9 @@ export const splitTags = (tags: string | undefined): string[] =>
     .split(/[,\n]/)
     .map((tag) => tag.trim())
     .filter(Boolean);
+
+/**
+ * The least share of a question, by the rarity of its words, that a memory about it has. Of the questions of the labelled
+ * sets that share a word with their memory 2 % are below it, and 83 % of those to the memories of another set.
+ */
+export const LEAST_SHARE = 0.4;

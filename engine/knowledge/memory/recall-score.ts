@@ -41,20 +41,30 @@ export interface CandidateScore {
 
 const NO_SCORE: CandidateScore = { score: 0, share: 0 };
 
+/** A candidate with the places of its words. */
+export interface PlacedCandidate {
+  row: RecallCandidate;
+  words: readonly PlacedWords[];
+}
+
+export const placeCandidate = (row: RecallCandidate): PlacedCandidate => ({
+  row,
+  words: FIELDS.map(({ name }) => placeWords(row[name])),
+});
+
 /** Scores a candidate. */
 export function scoreCandidate(
-  row: RecallCandidate,
+  { row, words }: PlacedCandidate,
   wanted: readonly WantedTerm[],
   rows: number,
   now: number,
 ): CandidateScore {
-  const words = FIELDS.map(({ name }) => placeWords(row[name]));
   let sum = 0;
   let covered = 0;
   let asked = 0;
   let before: { each: WantedTerm; value: number } | null = null;
   for (const each of wanted) {
-    const { forms, near, weight, count } = each;
+    const { forms, near, meant, weight, count } = each;
     const rarity = rarityOf(count, rows) * weight;
     asked += rarity;
     const value = saturate(fieldScore(words, forms)) * rarity;
@@ -70,7 +80,8 @@ export function scoreCandidate(
     let other = 0;
     let together = 0;
     let covers = 0;
-    for (const { term, weight: share, count: its } of near) {
+    for (const { term, weight: share, count: its } of meant.length === 0 ? near : [...near, ...meant]) {
+      if (!words.some(({ places }) => places.has(term))) continue;
       const rare = Math.min(rarityOf(its, rows), RARER * rarityOf(count, rows)) * weight * share;
       const said = saturate(fieldScore(words, [term])) * rare;
       together += said;

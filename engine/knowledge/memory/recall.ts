@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/base/clock.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { RecallOrder } from './memory-fields.ts';
-import { createCandidateFinder, PASSES_FILTER, type RecallFilter } from './recall-candidates.ts';
-import { type CandidateScore, type RecallCandidate, scoreCandidate } from './recall-score.ts';
-import { createTermReader } from './recall-terms.ts';
+import { PASSES_FILTER, type RecallFilter } from './recall-candidates.ts';
+import type { CandidateScore } from './recall-score.ts';
+import { createRecallSearch, type ScoredRow } from './recall-search.ts';
 import { type Memory, type MemoryRow, toMemory } from './rows.ts';
-import { readTimeWords, type TimeSpan } from './time-words.ts';
+import { readTimeWords } from './time-words.ts';
 
 export interface RecallOptions {
   limit: number;
@@ -21,24 +21,10 @@ export interface RecalledMemory extends CandidateScore {
   memory: Memory;
 }
 
-interface ScoredRow extends CandidateScore {
-  row: MemoryRow;
-}
-
-/** How much more a memory counts that was stored when the question says. */
-const IN_TIME = 4;
-/** The least weight of a term that says what the question is about. */
-const TELLING = 0.6;
-
 /** Finds memories by relevance. Reads a bounded number of rows. */
 export function createRecall({ storage, clock }: { storage: Storage; clock: Clock }) {
   const { db } = storage;
-  const readWanted = createTermReader(db);
-  const findCandidates = createCandidateFinder(db);
-  const load = db.prepare<unknown[], RecallCandidate>(`SELECT memory.*, memory_words.title AS title_words,
-    memory_words.tags AS tag_words, memory_words.text AS text_words
-    FROM json_each(?) AS wanted JOIN memory ON memory.number = wanted.value
-    JOIN memory_words ON memory_words.rowid = wanted.value WHERE memory.state = 'active'`);
+  const search = createRecallSearch(db, clock);
   const successor = db.prepare<unknown[], MemoryRow>(
     `SELECT * FROM memory WHERE id = @id AND state = 'active' AND ${PASSES_FILTER}`,
   );
@@ -47,26 +33,6 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
       ORDER BY changed_at ${order}, number ${order} LIMIT +@limit`);
   const newest = listInOrder('DESC');
   const oldest = listInOrder('ASC');
-
-  /** Searches for the words of a question; memories of a span of time count more. Null if it only has common words. */
-  function search(question: string, filter: RecallFilter, span: TimeSpan | null): ScoredRow[] | null {
-    const { wanted, rows } = readWanted(question);
-    if (span !== null && !wanted.some(({ weight }) => weight >= TELLING)) return null;
-    const numbers = new Set(findCandidates(wanted, rows, filter));
-    if (span !== null)
-      for (const each of findCandidates(wanted, rows, { ...filter, ...span })) numbers.add(each);
-    const now = clock.now();
-    const weigh = ({ changed_at: at }: MemoryRow): number =>
-      span !== null && at >= span.since && at < span.until ? IN_TIME : 1;
-    return load
-      .all(JSON.stringify([...numbers]))
-      .map((row) => {
-        const { score, share } = scoreCandidate(row, wanted, rows, now);
-        return { row, score: score * weigh(row), share };
-      })
-      .filter((each) => each.score > 0)
-      .sort((one, other) => other.score - one.score || other.row.number - one.row.number);
-  }
 
   /** Places the successor of each memory before it, also if it was not found itself. */
   function placeSuccessors(found: readonly ScoredRow[], filter: RecallFilter): ScoredRow[] {

@@ -148,3 +148,32 @@ test('a single emoji is found', async () => {
   assert.deepEqual(rig.find('🎉'), []);
   rig.close();
 });
+
+test('a memory is found by a word of a near meaning that no list contains', async () => {
+  const rig = recallRig();
+  await rig.add(['Escalators need a permit', 'Butter is sold by weight', 'Violins are rented']);
+  assert.equal(rig.find('elevators')[0], 'Escalators need a permit');
+  assert.deepEqual(rig.find('harpsichord'), ['Violins are rented']);
+  await rig.add(['Margarine is cheaper']);
+  assert.equal(rig.find('margarine')[0], 'Margarine is cheaper');
+  assert.ok(rig.find('cream').includes('Margarine is cheaper'));
+  const [last = ''] = await rig.add(['A clarinet is tuned']);
+  assert.ok(rig.find('harpsichord').includes('A clarinet is tuned'));
+  await rig.write(() => rig.store.forget(last, ADA));
+  await rig.add(['An oboe is cleaned']);
+  assert.ok(rig.find('harpsichord').includes('An oboe is cleaned'));
+  assert.ok(!rig.find('harpsichord').includes('A clarinet is tuned'));
+  rig.close();
+});
+
+test('words of a near meaning add results after those that have the words of the question', async () => {
+  const rig = recallRig();
+  await rig.add(['Cellos, violas, oboes', 'Pianos are tuned', 'Bicycles are tuned']);
+  assert.deepEqual(rig.find('who has tuned pianos'), ['Pianos are tuned', 'Bicycles are tuned']);
+  assert.deepEqual(rig.find('harpsichord is tuned'), [
+    'Pianos are tuned',
+    'Bicycles are tuned',
+    'Cellos, violas, oboes',
+  ]);
+  rig.close();
+});
