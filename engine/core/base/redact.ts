@@ -28,11 +28,11 @@ const PATTERNS: readonly Pattern[] = [
     find: /https:\/\/(?:hooks\.slack\.com\/(?:services|workflows)|discord(?:app)?\.com\/api\/webhooks)\/[^\s"'<>)]+/g,
   },
   // Of machines, workspaces and people of a linked server, and virtual keys of the gateway.
-  { kind: 'svc token', find: /\bsvc(?:[a-z]_[\w-]{16,}|-vkey-[\w-]{16,})/g },
+  { kind: 'token of svc', find: /\bsvc(?:[a-z]_[\w-]{16,}|-vkey-[\w-]{16,})/g },
   { kind: 'webhook secret', find: /\bwhsec_[A-Za-z0-9+/=_-]{16,}/g },
   { kind: 'Stripe key', find: /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}/g },
   { kind: 'Anthropic key', find: /\bsk-ant-[A-Za-z0-9_-]{10,}/g },
-  { kind: 'OpenAI key', find: /\bsk-(?:proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,}/g },
+  { kind: 'OpenAI key', find: /\bsk-(?=[A-Za-z_-]{0,200}\d)[A-Za-z0-9_-]{20,}/g },
   {
     kind: 'Google key',
     find: /\bAIza[A-Za-z0-9_-]{30,}|\bya29\.[A-Za-z0-9_-]{20,}|\bGOCSPX-[A-Za-z0-9_-]{20,}/g,
@@ -61,6 +61,12 @@ const PATTERNS: readonly Pattern[] = [
     kind: 'password in an address',
     // Up to the last @ before the host: a password may contain one, and a slash unless a port precedes it.
     find: /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]{0,200}:(?!\d{1,5}[/?#])(?<secret>(?:(?!:\/\/)[^\s"'<>`]){1,300})@(?=[\w[])/gi,
+    isSecret: ({ secret }) => !IS_PLACEHOLDER.test(secret),
+  },
+  {
+    // Of letters only: after another key of a database, it is no name in code.
+    kind: 'password in a connection string',
+    find: /(?<=\b(?:server|host|source|database|catalog|uid|user(?: ?id|name)?) ?= ?[^\n;]{1,100};(?:[^\n;]{1,100};){0,3} ?)(?:password|pwd) ?= ?(?<secret>[^\s;"']{3,200})/gi,
     isSecret: ({ secret }) => !IS_PLACEHOLDER.test(secret),
   },
   {

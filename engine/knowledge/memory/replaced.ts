@@ -7,7 +7,7 @@ import type { MemoryRow } from './rows.ts';
 /** The words that say that something took the place of another thing, in the languages of the stop words. */
 const SAYS_CHANGE = new RegExp(
   [
-    String.raw`\b(?:moved|migrated|switched|changed|replac(?:ed|es|ing)|supersedes?|retired|dropped|abandoned|renamed)\b`,
+    String.raw`\b(?:moved|migrated|switched|changed|replac(?:ed|es|ing)|supersedes?|retired|dropped|abandoned|renamed|corrected|correction|outdated|obsolete)\b`,
     String.raw`\b(?:instead|no longer|not any ?more|now|formerly|previously|used to)\b`,
     String.raw`\b(?:statt|anstelle|ersetzt|abgelöst|abgeschafft|umgestellt|umgezogen|gewechselt|migriert|nicht mehr|jetzt)\b`,
     String.raw`\b(?:remplac|reemplaz|au lieu de|en lugar de|en vez de|ya no)`,

@@ -32,7 +32,7 @@ const SECRETS: Record<string, string> = {
   'Vault token': made('hvs.', 24),
   'Azure key': `AccountKey=${made('', 86)}==`,
   'JSON web token': `${made('eyJ', 30)}.${made('eyJ', 40)}.${made('', 43)}`,
-  'svc token': made('svcw_', 43),
+  'token of svc': made('svcw_', 43),
   'webhook secret': made('whsec_', 32),
   'password in an address': 'postgres://app:hunter2x@db.example/prod',
   'authorization header': `Authorization: Bearer ${made('', 40)}`,
@@ -59,7 +59,7 @@ test('secrets of every kind are removed, and the text around them stays', () => 
 test('the tokens of svc itself are removed', () => {
   for (const prefix of ['svcw_', 'svcm_', 'svcx_', 'svc-vkey-', 'whsec_']) {
     const { text } = redactSecrets(`with ${made(prefix, 40)} it answers`);
-    assert.match(text, /^with \[redacted: (?:svc token|webhook secret)\] it answers$/);
+    assert.match(text, /^with \[redacted: (?:token of svc|webhook secret)\] it answers$/);
   }
   const key = createVirtualKey();
   assert.ok(!redactSecrets(key).text.includes(key.slice(-20)));
@@ -78,6 +78,10 @@ test('a password of words is removed whole, also with an @ and before a host', (
     ['パスワード: tora-no-maki', 'パスワード: [redacted: secret in an assignment]'],
     ['postgres://u:pa@ss@host', 'postgres://u:[redacted: password in an address]@host'],
     ['mysql://root:letters@db:3306/x', 'mysql://root:[redacted: password in an address]@db:3306/x'],
+    [
+      'Server=db; User Id=net; Password=letters; Encrypt=true',
+      'Server=db; User Id=net; Password=[redacted: password in a connection string]; Encrypt=true',
+    ],
     ['redis://:p/w@cache', 'redis://:[redacted: password in an address]@cache'],
     [
       'postgres://a:b1@h1/x,postgres://c:d2@h2/y',
@@ -110,6 +114,7 @@ test('a text that only mentions secrets stays unchanged', () => {
     'Set SVC_WEBHOOK_SECRET before you start; the password is in the vault.',
     'api_key: string, secret = readSecret("x")',
     'The tokenizer of engine/knowledge/search/terms.ts, commit 4f9d2c1e8ab04c6d9f3371e5b2a1c0d9e8f7a6b5',
+    'x = 1; password = value; sk-learn-contrib-extension-pack',
     'sk-learn and https://user@host/path, SKIP_TESTS=1, task-1, keyboard: dvorak',
     'password: <your password>, TOKEN=$TOKEN, secret=[redacted: GitHub token]',
   ])
