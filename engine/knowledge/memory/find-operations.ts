@@ -73,7 +73,7 @@ export const findOperations = (memory: Memories, show: ReturnType<typeof createM
       const { store, recall } = await memory.open();
       const query = input.query?.trim() ?? '';
       if (/^m-[a-z0-9]{10}$/.test(query)) return { memories: show([store.resolve(query)], caller, true) };
-      const found = recall(query, input);
+      const found = await recall(query, input);
       const isDoubtful = found.length > 0 && found.every(({ share }) => share < LEAST_SHARE);
       const shown = found.slice(0, isDoubtful ? MOST_NEAREST : found.length).map(({ memory: each }) => each);
       return { memories: show(shown, caller), ...(isDoubtful ? { only_nearest: true as const } : {}) };

@@ -1,8 +1,9 @@
 import type { Clock } from '../../core/base/clock.ts';
 import type { Db } from '../../storage/index.ts';
 import { LEAST_SHARE } from './memory-fields.ts';
+import type { Nearness } from './model-vectors.ts';
 import { createMeaningFinder } from './near-meaning.ts';
-import { createCandidateFinder, type RecallFilter } from './recall-candidates.ts';
+import { createCandidateFinder, PASSES_FILTER, type RecallFilter } from './recall-candidates.ts';
 import {
   type CandidateScore,
   type PlacedCandidate,
@@ -30,13 +31,33 @@ export function createRecallSearch(db: Db, clock: Pick<Clock, 'now'>) {
   const readWanted = createTermReader(db);
   const findCandidates = createCandidateFinder(db);
   const addMeanings = createMeaningFinder(db);
+  const near = db.prepare<unknown[], MemoryRow>(
+    `SELECT memory.* FROM json_each(@numbers) AS wanted JOIN memory ON memory.number = wanted.value
+     WHERE memory.state = 'active' AND ${PASSES_FILTER}`,
+  );
   const load = db.prepare<unknown[], RecallCandidate>(`SELECT memory.*, memory_words.title AS title_words,
     memory_words.tags AS tag_words, memory_words.text AS text_words
     FROM json_each(?) AS wanted JOIN memory ON memory.number = wanted.value
     JOIN memory_words ON memory_words.rowid = wanted.value WHERE memory.state = 'active'`);
 
+  /** Adds the memories that a model calls near, nearest first, to those that were found. */
+  function addNearest(found: readonly ScoredRow[], nearness: Nearness, filter: RecallFilter): ScoredRow[] {
+    const known = new Set(found.map(({ row }) => row.number));
+    const least = found.at(-1)?.score ?? 1;
+    const added = near
+      .all({ ...filter, numbers: JSON.stringify([...nearness.keys()].filter((each) => !known.has(each))) })
+      .map((row) => ({ row, share: nearness.get(row.number) ?? 0 }))
+      .sort((one, other) => other.share - one.share);
+    return [...found, ...added.map((each) => ({ ...each, score: least * each.share }))];
+  }
+
   /** Returns all memories that were found, best first. Memories of a span of time count more; null if that is all the question says. */
-  return (question: string, filter: RecallFilter, span: TimeSpan | null): ScoredRow[] | null => {
+  return (
+    question: string,
+    filter: RecallFilter,
+    span: TimeSpan | null,
+    nearness: Nearness = new Map(),
+  ): ScoredRow[] | null => {
     const { wanted, rows } = readWanted(question);
     if (span !== null && !wanted.some(({ weight }) => weight >= TELLING)) return null;
     const now = clock.now();
@@ -62,6 +83,12 @@ export function createRecallSearch(db: Db, clock: Pick<Clock, 'now'>) {
     const byWords = searchTerms(wanted);
     if (byWords.some(({ share }) => share >= SURE)) return byWords;
     const shares = new Map(byWords.map(({ row, share }) => [row.number, share]));
+    if (nearness.size > 0)
+      return addNearest(
+        byWords.filter(({ share }) => share >= FOUND),
+        nearness,
+        filter,
+      );
     const byMeaning = searchTerms(addMeanings(wanted)).map((each) => ({
       ...each,
       share: shares.get(each.row.number) ?? 0,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/base/clock.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { RecallOrder } from './memory-fields.ts';
+import type { Nearness } from './model-vectors.ts';
 import { PASSES_FILTER, type RecallFilter } from './recall-candidates.ts';
 import type { CandidateScore } from './recall-score.ts';
 import { createRecallSearch, type ScoredRow } from './recall-search.ts';
@@ -15,6 +16,8 @@ export interface RecallOptions {
   since?: number | undefined;
   until?: number | undefined;
   order?: RecallOrder;
+  /** By a model of embeddings. */
+  nearness?: Nearness;
 }
 
 export interface RecalledMemory extends CandidateScore {
@@ -61,7 +64,9 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
       const isTimed = since !== null || until !== null;
       const said = isTimed ? null : readTimeWords(query, clock.now());
       const isEmpty = query.trim() === '';
-      const found = isEmpty ? null : search(said?.rest ?? query, filter, said?.span ?? null);
+      const found = isEmpty
+        ? null
+        : search(said?.rest ?? query, filter, said?.span ?? null, options.nearness);
       if (found === null) {
         const span = said?.span ?? {};
         const rows = (order === 'oldest' ? oldest : newest).all({ ...filter, ...span, limit });

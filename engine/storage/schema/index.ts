@@ -5,6 +5,7 @@ import { linkSchema } from './link.ts';
 import { listCountsSchema } from './list-counts.ts';
 import { memorySchema } from './memory.ts';
 import { memorySuccessorsSchema } from './memory-successors.ts';
+import { memoryVectorsSchema } from './memory-vectors.ts';
 import { reviewsSchema } from './reviews.ts';
 import { sessionsSchema } from './sessions.ts';
 import { stateCountsSchema } from './state-counts.ts';
@@ -31,4 +32,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   waitHandlesSchema,
   statsSchema,
   memorySuccessorsSchema,
+  memoryVectorsSchema,
 ];

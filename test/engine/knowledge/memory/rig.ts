@@ -5,7 +5,7 @@ import type { ApiOf, OperationsOf } from '../../../../engine/core/api/operation.
 import { isTool } from '../../../../engine/core/api/tool.ts';
 import { createCallerPaths } from '../../../../engine/core/workspace/caller-paths.ts';
 import { createWorkspacePaths } from '../../../../engine/core/workspace/workspace-path.ts';
-import { createMemory } from '../../../../engine/knowledge/memory/index.ts';
+import { createMemory, type MemoryDeps } from '../../../../engine/knowledge/memory/index.ts';
 import { memoryOperations } from '../../../../engine/knowledge/memory/operations.ts';
 import { listUnknownNames } from '../../../../engine/knowledge/symbols/known-names.ts';
 import {
@@ -21,7 +21,10 @@ type MemoryApi = ApiOf<OperationsOf<typeof memoryOperations>>;
 const isConfiguration = (path: string): boolean => findSensitiveKind(path) !== null;
 
 /** The memory alone, with a frozen clock, a trusted worker s-1, and a worker s-2 of a task from a chat. */
-export function memoryRig(retentionDays: Record<string, number> = {}) {
+export function memoryRig(
+  retentionDays: Record<string, number> = {},
+  embeddings: ReturnType<MemoryDeps['embeddings']> = null,
+) {
   const folder = temporaryFolder('svc-memory-');
   const graphs = join(folder, 'graph');
   const clock = fakeClock();
@@ -67,6 +70,7 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     paths,
     callerPaths,
     isConfiguration,
+    embeddings: () => embeddings,
     log: { warn: () => undefined },
   });
   const declared = memoryOperations({
