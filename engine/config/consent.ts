@@ -8,9 +8,9 @@ import {
   readConsents,
 } from '../core/access/index.ts';
 import { SvcError } from '../core/base/errors.ts';
+import { isSecretHeader } from '../core/base/redact.ts';
 import { describeKeys } from './keys.ts';
 import { type ConfigTree, getAt, isTree, setAt } from './layers.ts';
-import { SECRET_NAME } from './mask.ts';
 import { configSchema } from './schema.ts';
 import { isTrackedByGit } from './tracked.ts';
 
@@ -77,7 +77,7 @@ function digestSecrets(value: unknown, name = '', inHeaders = false): unknown {
     );
   }
   if (typeof value !== 'string' || value === '') return value;
-  if (name === 'api_key' || (inHeaders && SECRET_NAME.test(name))) return SEALED + hashText(value);
+  if (name === 'api_key' || (inHeaders && isSecretHeader(name))) return SEALED + hashText(value);
   return value.replace(
     /^(https?:\/\/)([^/?#@\s]+)@/i,
     (_, scheme: string, who: string) => `${scheme}sealed-${hashText(who).slice(0, 16)}@`,

@@ -1,12 +1,12 @@
+import { isSecretHeader, redactSecrets } from '../core/base/redact.ts';
 import { maskedAddress, shownAddress } from '../core/http/shown-address.ts';
 import { isTree } from './layers.ts';
 
-export const SECRET_NAME = /authorization|token|secret|password|key|cookie/i;
 const HIDDEN = '***';
 
 /**
  * Masks secrets in a value: keys in the file and credentials in headers become `***`; target addresses, and others
- * with credentials or a query, become their origin and a few digits.
+ * with credentials or a query, become their origin and a few digits; other secrets are redacted as everywhere.
  */
 export function maskSecrets<V>(value: V): V {
   return maskAt(value, []) as V;
@@ -20,6 +20,7 @@ function maskAt(value: unknown, path: readonly string[]): unknown {
     );
   if (typeof value !== 'string' || value === '') return value;
   const [name = '', around] = [...path].reverse();
-  if (name === 'api_key' || (around === 'headers' && SECRET_NAME.test(name))) return HIDDEN;
-  return around === 'webhooks' && name === 'url' ? shownAddress(value) : maskedAddress(value);
+  if (name === 'api_key' || (around === 'headers' && isSecretHeader(name))) return HIDDEN;
+  if (around === 'webhooks' && name === 'url') return shownAddress(value);
+  return redactSecrets(maskedAddress(value)).text;
 }

@@ -116,6 +116,14 @@ export const aiSchema = z.strictObject({
         .prefault({}),
     })
     .prefault({}),
+  embeddings: z.string().default('').meta({
+    consent: true,
+    notation: 'string',
+    description:
+      'Model of embeddings that memories and questions are compared with, through the gateway: their texts are sent to its provider. Used in mode live.',
+    unset: 'word vectors of the package, no model',
+    example: 'local/nomic-embed-text',
+  }),
   budget_tokens_day: z.int().min(0).default(0).meta({
     consent: true,
     notation: 'int64',

@@ -10,6 +10,7 @@ import { type BooksReader, createBooksReader } from './books/read.ts';
 import { sumAllUsage } from './books/sum-usage.ts';
 import { buildSettings, type GatewayConfig } from './build-settings.ts';
 import { type ContentChoices, createContentChoices } from './content-choices.ts';
+import { createEmbedder, type EmbedTexts } from './embed.ts';
 import { createKeys, type GatewayKeys } from './keys/index.ts';
 import { formatDay, startOfDay } from './named-sums.ts';
 import { createGatewayProcess, type GatewayProcess } from './process.ts';
@@ -36,6 +37,7 @@ export interface EngineGateway {
   process: GatewayProcess;
   books: BooksReader;
   content: ContentChoices;
+  embed: EmbedTexts;
   /** Reports whether the daily budget for all calls has tokens left, by the current configuration. */
   hasDayBudget(): boolean;
   /** Takes over a running gateway, and reports budgets that were reached. */
@@ -132,6 +134,7 @@ export function createEngineGateway(deps: EngineGatewayDeps): EngineGateway {
     process: gateway,
     books,
     content,
+    embed: createEmbedder({ storage, keys, gateway }),
     hasDayBudget() {
       const limit = deps.config().ai.budget_tokens_day;
       if (limit === 0) return true;

@@ -14,7 +14,18 @@ interface LabelledSet {
   queries: { query: string; answers: string[]; hasOtherWords?: true }[];
 }
 
-const SETS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth'] as const;
+const SETS = [
+  'first',
+  'second',
+  'third',
+  'fourth',
+  'fifth',
+  'sixth',
+  'seventh',
+  'eighth',
+  'ninth',
+  'tenth',
+] as const;
 const LIMIT = 8;
 const ROUNDS = 3;
 const PERSON = {

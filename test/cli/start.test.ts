@@ -129,7 +129,7 @@ describe('files loaded at start', () => {
       assert.ok(!isLoaded(loaded, part), part);
     assert.deepEqual(listIntl(loaded), []);
     // The knowledge module loads only its operation declarations until one is used.
-    const knowledge = ['memory/store.ts', 'memory/redact.ts', 'search/index.ts', 'context/crush/index.ts'];
+    const knowledge = ['memory/store.ts', 'search/index.ts', 'context/crush/index.ts'];
     for (const part of [...knowledge, 'context/store.ts', 'context/find.ts', 'context/text-files.ts'])
       assert.ok(!isLoaded(loaded, `engine/knowledge/${part}`), part);
   });

@@ -29,7 +29,7 @@ export const checkIsSelected = (state: State): string | null =>
 export function checkCanKeep(state: State): string | null {
   const memory = getSelectedMemory(state);
   if (memory === undefined) return checkIsSelected(state);
-  return memory.unreviewed === null && memory.against.length === 0
+  return memory.unreviewed === null && memory.against.length === 0 && memory.maybe_replaced_by === null
     ? `${memory.id} is already kept, and nothing contradicts it`
     : null;
 }
@@ -62,7 +62,7 @@ export function askToKeep(state: State): ScreenQuestion {
                 input: { id },
                 busy: id,
                 doing: `keeping ${id}`,
-                describeAnswer: () => `${id} may enter briefs`,
+                describeAnswer: () => `${id} is kept`,
               }),
       },
     ],

@@ -102,6 +102,7 @@ export const memoriesPane = definePane<ListedMemory>({
           ['title', row.title],
           ['type', row.type],
           ['waits', row.unreviewed, 'warn'],
+          ['newer', row.maybe_replaced_by, 'warn'],
         ],
         cells,
       ),

@@ -1,5 +1,4 @@
 import { renderBar, renderSparkline } from '../../../engine/core/base/charts.ts';
-import { SvcError } from '../../../engine/core/base/errors.ts';
 import { formatDollars, formatElapsed, formatTokenCount } from '../../../engine/core/base/text.ts';
 import {
   describeFigures,
@@ -12,21 +11,10 @@ import {
   type StatsReport,
   type WireValue,
 } from '../../../engine/index.ts';
-import { parseOlder } from '../../arguments/older.ts';
+import { parseMoment } from '../../arguments/moment.ts';
 import { defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
 import { formatFacts, formatRows } from '../../print.ts';
-
-/** Converts a time, or an age such as `30d`, to RFC 3339. Throws `usage`. */
-function parseSince(text: string): string {
-  if (/^\d+[smhdw]$/.test(text)) return new Date(Date.now() - parseOlder(text) * 1000).toISOString();
-  const at = /^\d{4}-\d\d-\d\d(?:T|$)/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at))
-    throw new SvcError('usage', `--since ${text} is neither a date nor an age`, {
-      hint: 'write it like 30d or 2026-01-31',
-    });
-  return new Date(at).toISOString();
-}
 
 const NOBODY: Readonly<Record<StatsReport['by'], string>> = {
   agent: '(no agent)',
@@ -66,7 +54,7 @@ export const statsCommand = defineCommand({
     const client = await context.engine();
     const report = await client.call('stats.read', {
       by,
-      ...(since === undefined ? {} : { since: parseSince(since) }),
+      ...(since === undefined ? {} : { since: parseMoment(since, 'since') }),
     });
     const most = Math.max(0, ...report.groups.map(({ tasks }) => tasks));
     const table = await formatRows(

@@ -1,6 +1,7 @@
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { formatAge, formatCount, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
 import { type Api, type EngineClient, findMemoryEdits, writeMemoryText } from '../../../engine/index.ts';
+import { parseMoment } from '../../arguments/moment.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 
@@ -24,6 +25,7 @@ interface ShownMemory {
   text: string;
   age: string;
   unreviewed?: string;
+  maybe_replaced_by?: string;
   missing_paths?: string[];
   unknown_symbols?: string[];
 }
@@ -36,11 +38,13 @@ const indent = (text: string): string =>
 
 function formatMemory(each: ShownMemory): string {
   const doubt = each.unreviewed === undefined ? '' : '; not reviewed';
+  const replaced =
+    each.maybe_replaced_by === undefined ? '' : `; perhaps replaced by ${each.maybe_replaced_by}`;
   const missing =
     each.missing_paths === undefined ? '' : `; no longer there: ${each.missing_paths.join(', ')}`;
   const unknown =
     each.unknown_symbols === undefined ? '' : `; not in the code graph: ${each.unknown_symbols.join(', ')}`;
-  const facts = `${each.type}, ${each.age} old${doubt}${toPrintable(missing + unknown)}`;
+  const facts = `${each.type}, ${each.age} old${replaced}${doubt}${toPrintable(missing + unknown)}`;
   const head = `${each.id} ${toPrintable(each.title)} (${facts})`;
   return `${head}\n${indent(each.text)}`;
 }
@@ -65,6 +69,10 @@ const add = defineCommand({
     if (done.redacted.length > 0) context.note(`redacted: ${done.redacted.join(', ')}`);
     if (done.conflicts.length > 0)
       context.note(`same title, different text: ${done.conflicts.join(', ')}; svc memory conflicts`);
+    if (done.replaces !== undefined)
+      context.note(
+        `does this replace ${done.replaces.join(', ')}? svc memory forget <id> for each, or svc memory keep <id>`,
+      );
   },
 });
 
@@ -72,12 +80,34 @@ const recall = defineCommand({
   name: 'memory recall',
   about: 'find memories about something, best first',
   args: [{ name: 'words', about: 'a question, identifiers, paths, error codes', rest: true }],
-  flags: { ...typeFlag, ...limitFlag },
+  flags: {
+    ...typeFlag,
+    ...limitFlag,
+    since: {
+      type: 'string',
+      value: 'when',
+      about: 'only of that time or later: an age such as 30d, or a date',
+    },
+    until: { type: 'string', value: 'when', about: 'only of earlier times' },
+    order: {
+      type: 'string',
+      about: 'order of the results (relevance)',
+      choices: ['relevance', 'newest', 'oldest'],
+    },
+  },
   examples: ['memory recall why not sqlite', 'memory recall ECONNRESET -n 3'],
   async run(context) {
     const client = await context.engine();
-    const { type, limit } = context.flags;
-    const { memories } = await client.call('memory.recall', { query: context.args.join(' '), type, limit });
+    const { type, limit, since, until, order } = context.flags;
+    const { memories, only_nearest: isDoubtful } = await client.call('memory.recall', {
+      query: context.args.join(' '),
+      type,
+      limit,
+      since: since === undefined ? undefined : parseMoment(since, 'since'),
+      until: until === undefined ? undefined : parseMoment(until, 'until'),
+      order,
+    });
+    if (isDoubtful === true) context.note('nothing about this; nearest:');
     context.result(memories, (found) => found.map((each) => formatMemory(each)).join('\n'));
     if (memories.length === 0) context.note('nothing is remembered about it');
   },
@@ -259,13 +289,14 @@ const review = defineCommand({
 
 const keep = defineCommand({
   name: 'memory keep',
-  about: 'keep a memory that waits for a person: it may enter briefs',
+  about:
+    'keep a memory that waits for a person, or that a newer one may replace: it is true and may enter briefs',
   args: idArg,
   examples: ['memory keep m-4f9'],
   async run(context) {
     const client = await context.engine();
     const done = await client.call('memory.keep', { id: context.arg(0) });
-    context.result(done, ({ id }) => `${id} may enter briefs`);
+    context.result(done, ({ id }) => `${id} is kept`);
   },
 });
 

@@ -24,6 +24,8 @@ export type ProgramName = keyof typeof PROGRAMS;
 export const PROGRAMS_FOLDER = 'dist/bin';
 /** The folder of the grammars of the code graph. */
 export const GRAMMARS_FOLDER = 'dist/grammars';
+/** The folder of the words for the search of memories: synonyms and vectors. */
+export const WORDS_FOLDER = 'dist/words';
 
 /** Reads package.json, which is two folders above the programs, three above this file, and four above this file as compiled. */
 function readOwnPackage(): { folder: URL; version: string } {
@@ -47,6 +49,10 @@ export const { version } = own;
 /** Returns the built file of a program, also for code that itself runs from elsewhere. */
 export const locateProgram = (name: ProgramName): string =>
   fileURLToPath(new URL(`${PROGRAMS_FOLDER}/${name}.js`, own.folder));
+
+/** Returns a built file of words. */
+export const locateWords = (name: 'synonyms.txt' | 'english.vectors'): string =>
+  fileURLToPath(new URL(`${WORDS_FOLDER}/${name}`, own.folder));
 
 /** Returns the built grammar of a language, by its name. */
 export const locateGrammar = (language: string): string =>

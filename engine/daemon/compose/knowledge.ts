@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { createSessionChanges } from '../../board/review/session-changes.ts';
 import { isInsideFolder } from '../../core/base/paths.ts';
-import { createForwardedReader } from '../../gateway/index.ts';
+import { createForwardedReader, type EngineGateway } from '../../gateway/index.ts';
 import { createStoredTexts, type StoredTexts } from '../../knowledge/context/index.ts';
 import { createGuard, type Guard } from '../../knowledge/guard/index.ts';
 import { createMemory, type Memories, type MemoryDeps } from '../../knowledge/memory/index.ts';
@@ -25,6 +25,7 @@ export function createKnowledgeModules(
   shared: SharedDependencies,
   workers: WorkerModules,
   readTask: MemoryDeps['task'],
+  embed: EngineGateway['embed'],
 ): KnowledgeModules {
   const { closing } = shared;
   const { sessions, worktrees, agents } = workers;
@@ -38,6 +39,10 @@ export function createKnowledgeModules(
     paths: workers.workspacePaths,
     callerPaths: workers.callerPaths,
     isConfiguration,
+    embeddings() {
+      const { mode, embeddings: model } = shared.config().ai;
+      return mode === 'live' && model !== '' ? { model, embed: (texts) => embed(model, texts) } : null;
+    },
     log: shared.log,
   });
   closing(memory.close);

@@ -18,7 +18,7 @@ export function createModules(shared: SharedDependencies) {
   const workers = createWorkerModules(shared);
   const gateway = createGatewayModule(shared);
   const keys = gateway.runKeys;
-  const knowledge = createKnowledgeModules(shared, workers, ports.readTask.call);
+  const knowledge = createKnowledgeModules(shared, workers, ports.readTask.call, gateway.embed);
   const bus = createBusModule(shared, workers, {
     locateSymbol: knowledge.graph.locateShared,
     seatClosed: ports.seatClosed.call,

@@ -1,5 +1,5 @@
+import { coverSecrets } from '../../core/base/redact.ts';
 import type { Storage } from '../../storage/index.ts';
-import { coverSecrets } from '../memory/redact.ts';
 import { createChunkIndexer, IS_HELD } from './index-chunks.ts';
 import { createMatchReader } from './read-matches.ts';
 import type { StoredRow } from './store.ts';

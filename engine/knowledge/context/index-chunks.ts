@@ -1,14 +1,14 @@
+import { coverSecrets } from '../../core/base/redact.ts';
 import { createSerialQueue } from '../../core/base/serial-queue.ts';
 import { dropColours } from '../../core/base/text.ts';
 import type { Storage } from '../../storage/index.ts';
-import { coverSecrets } from '../memory/redact.ts';
 import { createTextIndexer } from '../search/index.ts';
 import { cutChunks, type TextChunk } from './chunks.ts';
 import type { StoredRow } from './store.ts';
 import type { FoundBytes } from './text-files.ts';
 
 /** Changes if the same text would be indexed differently. */
-const VERSION = '2';
+const VERSION = '3';
 /** Chunks that are indexed in one transaction, because others wait for it. */
 const CHUNKS_AT_ONCE = 40;
 

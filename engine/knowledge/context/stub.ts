@@ -1,4 +1,4 @@
-import { redactSecrets } from '../memory/redact.ts';
+import { redactSecrets } from '../../core/base/redact.ts';
 
 /** The replacement for a stored text in a context. */
 export interface StubFacts {

@@ -61,11 +61,12 @@ const flatten = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-function writeLine({ id, type, title, text, changedAt }: Memory, now: number): string {
+function writeLine({ id, type, title, text, changedAt, maybeReplacedBy }: Memory, now: number): string {
   const head = flatten(title);
   const body = flatten(text);
   const said = body.startsWith(head) ? body : `${head}: ${body}`;
-  return cutBytes(`${id} (${type}, ${formatAge(changedAt, now)} old) ${said}`, MOST_LINE_BYTES);
+  const replaced = maybeReplacedBy === null ? '' : `, perhaps replaced by ${maybeReplacedBy}`;
+  return cutBytes(`${id} (${type}, ${formatAge(changedAt, now)} old${replaced}) ${said}`, MOST_LINE_BYTES);
 }
 
 function cutBytes(text: string, most: number): string {

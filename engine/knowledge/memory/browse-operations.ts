@@ -33,7 +33,7 @@ export const browseOperations = (memory: Memories) => [
       const found =
         query === ''
           ? store.list(input)
-          : recall(query, { limit: input.limit, type: input.type }).map((each) => each.memory);
+          : (await recall(query, { limit: input.limit, type: input.type })).map((each) => each.memory);
       const brief = store.findBrief();
       return {
         memories: found.map((each) => ({

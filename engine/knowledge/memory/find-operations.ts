@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { cursor, limitRows } from '../../core/api/cursor.ts';
 import { tool, UNLISTED } from '../../core/api/tool.ts';
 import type { Memories } from './index.ts';
-import { typeField } from './memory-fields.ts';
+import { LEAST_SHARE, momentField, orderField, typeField } from './memory-fields.ts';
 import { type createMemoryView, sayMemories, shownMemory } from './show-memories.ts';
+
+/** Results if none is about the question. */
+const MOST_NEAREST = 4;
 
 /** Creates the tools that find memories. */
 export const findOperations = (memory: Memories, show: ReturnType<typeof createMemoryView>) => [
@@ -56,18 +59,24 @@ export const findOperations = (memory: Memories, show: ReturnType<typeof createM
       limit: limitRows(100, 8),
       query: z.string().optional().describe('Default: the newest.'),
       type: typeField,
+      since: momentField,
+      until: momentField,
+      order: orderField,
     }),
-    output: z.object({ memories: z.array(shownMemory) }),
-    say: ({ memories }) => sayMemories(memories, 0),
+    output: z.object({
+      memories: z.array(shownMemory),
+      only_nearest: z.literal(true).optional().meta(UNLISTED),
+    }),
+    say: ({ memories, only_nearest: isDoubtful }) =>
+      `${isDoubtful === true ? 'nothing about this; nearest:\n' : ''}${sayMemories(memories, 0)}`,
     async run(input, caller) {
       const { store, recall } = await memory.open();
       const query = input.query?.trim() ?? '';
       if (/^m-[a-z0-9]{10}$/.test(query)) return { memories: show([store.resolve(query)], caller, true) };
-      const found =
-        query === ''
-          ? store.list(input)
-          : recall(query, { limit: input.limit, type: input.type }).map((each) => each.memory);
-      return { memories: show(found, caller) };
+      const found = await recall(query, input);
+      const isDoubtful = found.length > 0 && found.every(({ share }) => share < LEAST_SHARE);
+      const shown = found.slice(0, isDoubtful ? MOST_NEAREST : found.length).map(({ memory: each }) => each);
+      return { memories: show(shown, caller), ...(isDoubtful ? { only_nearest: true as const } : {}) };
     },
   }),
 ];

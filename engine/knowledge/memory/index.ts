@@ -11,7 +11,8 @@ import { realOf, type WorkspacePaths } from '../../core/workspace/workspace-path
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { createMemoryAuthors } from './authors.ts';
 import { composeNotes } from './brief.ts';
-import type { createRecall } from './recall.ts';
+import type { EmbeddingModel } from './model-vectors.ts';
+import type { RecalledMemory, RecallOptions } from './recall.ts';
 import type { MemoryStore } from './store.ts';
 
 export { pointToNotes } from './brief.ts';
@@ -30,6 +31,8 @@ export interface MemoryDeps {
   isConfiguration(path: string): boolean;
   /** Returns the names that no index of the code knows; null if there is no index. */
   listUnknownNames(names: readonly string[]): string[] | null;
+  /** Returns null without one. */
+  embeddings(): EmbeddingModel | null;
   log: { warn(facts: object, text: string): void };
 }
 
@@ -46,7 +49,7 @@ export interface MemorySettings {
 /** The implementation of the operations, loaded on first use. */
 export interface OpenMemory {
   store: MemoryStore;
-  recall: ReturnType<typeof createRecall>['recall'];
+  recall(query: string, options: RecallOptions): Promise<RecalledMemory[]>;
 }
 
 export type Memories = ReturnType<typeof createMemory>;
@@ -61,9 +64,10 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
   const inFolder = createSerialQueue();
 
   async function loadMemory(): Promise<OpenMemory> {
-    const [{ createMemoryStore }, { createRecall }] = await Promise.all([
+    const [{ createMemoryStore }, { createRecall }, { createModelVectors }] = await Promise.all([
       import('./store.ts'),
       import('./recall.ts'),
+      import('./model-vectors.ts'),
     ]);
     const store = createMemoryStore({
       storage,
@@ -72,7 +76,12 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
       retentionDays: () => settings().retentionDays,
       modelOf: (sessionId) => deps.sessionOf(sessionId)?.model ?? null,
     });
-    return { store, recall: createRecall({ storage, clock }).recall };
+    const { recall } = createRecall({ storage, clock });
+    const compare = createModelVectors(deps);
+    return {
+      store,
+      recall: async (query, options) => recall(query, { ...options, nearness: await compare(query) }),
+    };
   }
 
   /** Throws `config_invalid` while memory.enabled is false. Expired memories have ended when it resolves. */
@@ -138,7 +147,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
       const { enabled, briefLimit } = settings();
       if (!enabled || briefLimit === 0) return null;
       const { store, recall } = await openMemory();
-      const found = recall(prompt, { limit: briefLimit, onlyReviewed: true });
+      const found = await recall(prompt, { limit: briefLimit, onlyReviewed: true });
       const notes = composeNotes(found, clock.now());
       await storage.write(() =>
         store.recordBrief({

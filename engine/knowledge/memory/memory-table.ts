@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
+import { redactSecrets } from '../../core/base/redact.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { Db } from '../../storage/index.ts';
 import { foldText } from '../search/index.ts';
-import { redactSecrets } from './redact.ts';
 import type { MemoryRow, MemoryState } from './rows.ts';
 import { createWordIndex } from './word-index.ts';
 
@@ -76,7 +76,13 @@ export function createMemoryTable(db: Db, clock: Clock) {
   const byContent = db.prepare<unknown[], MemoryRow>(
     "SELECT * FROM memory WHERE state <> 'active' AND digest = ? LIMIT 1",
   );
-  const end = db.prepare('UPDATE memory SET state = ?, superseded_by = ?, ended_at = ? WHERE number = ?');
+  const end = db.prepare(
+    'UPDATE memory SET state = ?, superseded_by = ?, ended_at = ?, maybe_replaced_by = NULL WHERE number = ?',
+  );
+  const setSuccessor = db.prepare('UPDATE memory SET maybe_replaced_by = ? WHERE number = ?');
+  const passOnSuccessor = db.prepare(
+    'UPDATE memory SET maybe_replaced_by = nullif(?, id) WHERE maybe_replaced_by = ?',
+  );
 
   /** Returns the only row whose id starts with this prefix. Throws `not_found`, `conflict`. */
   function resolve(id: string): MemoryRow {
@@ -110,6 +116,7 @@ export function createMemoryTable(db: Db, clock: Clock) {
     at: number = clock.now(),
   ): void {
     end.run(state, supersededBy, at, row.number);
+    passOnSuccessor.run(supersededBy, row.id);
     words.remove(row.number);
   }
 
@@ -133,6 +140,11 @@ export function createMemoryTable(db: Db, clock: Clock) {
     endRow,
 
     find: (id: string): MemoryRow | undefined => byId.get(id),
+
+    /** Marks a row as perhaps replaced by another one; null removes the mark. */
+    markReplaced(row: MemoryRow, successor: string | null): void {
+      setSuccessor.run(successor, row.number);
+    },
 
     /** Returns the active row with exactly this text. */
     findActive: (type: string, title: string, text: string): MemoryRow | undefined =>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { by, type Caller } from '../../core/api/operation.ts';
-import { tool } from '../../core/api/tool.ts';
+import { tool, UNLISTED } from '../../core/api/tool.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { formatCount } from '../../core/base/text.ts';
 import type { Memories, OpenMemory } from './index.ts';
@@ -47,6 +47,7 @@ export const noteOperations = (memory: Memories) => [
       id: z.string(),
       conflicts: z.array(z.string()),
       redacted: z.array(z.string()),
+      replaces: z.array(z.string()).optional().meta(UNLISTED),
     }),
     say: sayRemembered,
     async run(input, caller, call) {
@@ -86,11 +87,17 @@ const answerRemembered = (done: ReturnType<OpenMemory['store']['remember']>) => 
   is_new: done.isNew,
   conflicts: done.conflicts,
   redacted: done.redacted,
+  ...(done.replaces.length === 0 ? {} : { replaces: done.replaces }),
   ...(done.memory.unreviewed === null ? {} : { unreviewed: done.memory.unreviewed }),
 });
 
 function sayRemembered(
-  done: Record<string, unknown> & { id: string; conflicts: string[]; redacted: string[] },
+  done: Record<string, unknown> & {
+    id: string;
+    conflicts: string[];
+    redacted: string[];
+    replaces?: string[];
+  },
 ): string {
   return [
     done.is_new === false ? `${done.id} already has this text` : `remembered as ${done.id}`,
@@ -98,6 +105,9 @@ function sayRemembered(
     ...(done.conflicts.length === 0
       ? []
       : [`different text under the same title: ${done.conflicts.join(', ')}`]),
+    ...(done.replaces === undefined
+      ? []
+      : [`does this replace ${done.replaces.join(', ')}? Then memory_forget the old one`]),
     ...(done.unreviewed === undefined ? [] : ['it enters no brief until a person keeps it']),
   ].join('\n');
 }

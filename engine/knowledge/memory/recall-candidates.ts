@@ -5,6 +5,10 @@ import type { WantedTerm } from './recall-terms.ts';
 export interface RecallFilter {
   type: string | null;
   onlyReviewed: 0 | 1;
+  /** The last change is at or after this time; milliseconds. */
+  since: number | null;
+  /** The last change is before this time. */
+  until: number | null;
 }
 
 /** Rows that are compared in full. */
@@ -14,8 +18,15 @@ const MOST_ROWS = 800;
 const MOST_ROWS_TOGETHER = 4000;
 const MOST_COMMON_ROWS = 150;
 const MOST_COMMON = 5;
+/** Terms with a near meaning that are looked up for each word. */
+const MOST_MEANT = 12;
 /** The weight of a title word relative to a text word. */
 const IN_TITLE = 1.7;
+
+/** The condition of a `RecallFilter`. */
+export const PASSES_FILTER = `(@type IS NULL OR memory.type = @type)
+  AND (NOT @onlyReviewed OR memory.unreviewed IS NULL)
+  AND (@since IS NULL OR memory.changed_at >= @since) AND (@until IS NULL OR memory.changed_at < @until)`;
 
 /** Creates the search for candidate rows. Reads a bounded number of rows. */
 export function createCandidateFinder(db: Db) {
@@ -27,12 +38,12 @@ export function createCandidateFinder(db: Db) {
       )
       .pluck();
   const all = selectRows('');
-  const filtered = selectRows(`JOIN memory ON memory.number = found.rowid
-    AND (@type IS NULL OR memory.type = @type) AND (NOT @onlyReviewed OR memory.unreviewed IS NULL)`);
+  const filtered = selectRows(`JOIN memory ON memory.number = found.rowid AND ${PASSES_FILTER}`);
 
   /** Returns the best candidate rows, by the combined weight of their terms. */
   function findCandidates(wanted: readonly WantedTerm[], rows: number, filter: RecallFilter): number[] {
-    const isFiltered = filter.type !== null || filter.onlyReviewed === 1;
+    const { type, onlyReviewed, since, until } = filter;
+    const isFiltered = type !== null || onlyReviewed === 1 || since !== null || until !== null;
     /** The best match of each term in each row. */
     const gains = new Map<number, number[]>();
     let read = 0;
@@ -46,9 +57,9 @@ export function createCandidateFinder(db: Db) {
       }
     };
     const lists = wanted
-      .flatMap(({ forms, near, weight, count }, of) => [
+      .flatMap(({ forms, near, meant, weight, count }, of) => [
         { of, match: anyOf(forms), count, gain: weight * rarityOf(count, rows) },
-        ...near.map((each) => ({
+        ...[...near, ...meant.slice(0, MOST_MEANT)].map((each) => ({
           of,
           match: anyOf([each.term]),
           count: each.count,

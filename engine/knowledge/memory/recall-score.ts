@@ -33,20 +33,38 @@ const TYPE_BOOST: Readonly<Record<string, number>> = { decision: 1.04, gotcha: 1
 const RECENCY = 0.04;
 const RECENCY_MS = 30 * 86_400_000;
 
-/** Scores a candidate; 0 if it has none of the terms. */
+/** The relevance of a candidate, and the share of the question that it has; 0 if it has none of the terms. */
+export interface CandidateScore {
+  score: number;
+  share: number;
+}
+
+const NO_SCORE: CandidateScore = { score: 0, share: 0 };
+
+/** A candidate with the places of its words. */
+export interface PlacedCandidate {
+  row: RecallCandidate;
+  words: readonly PlacedWords[];
+}
+
+export const placeCandidate = (row: RecallCandidate): PlacedCandidate => ({
+  row,
+  words: FIELDS.map(({ name }) => placeWords(row[name])),
+});
+
+/** Scores a candidate. */
 export function scoreCandidate(
-  row: RecallCandidate,
+  { row, words }: PlacedCandidate,
   wanted: readonly WantedTerm[],
   rows: number,
   now: number,
-): number {
-  const words = FIELDS.map(({ name }) => placeWords(row[name]));
+): CandidateScore {
   let sum = 0;
   let covered = 0;
   let asked = 0;
   let before: { each: WantedTerm; value: number } | null = null;
   for (const each of wanted) {
-    const { forms, near, weight, count } = each;
+    const { forms, near, meant, weight, count } = each;
     const rarity = rarityOf(count, rows) * weight;
     asked += rarity;
     const value = saturate(fieldScore(words, forms)) * rarity;
@@ -62,7 +80,8 @@ export function scoreCandidate(
     let other = 0;
     let together = 0;
     let covers = 0;
-    for (const { term, weight: share, count: its } of near) {
+    for (const { term, weight: share, count: its } of meant.length === 0 ? near : [...near, ...meant]) {
+      if (!words.some(({ places }) => places.has(term))) continue;
       const rare = Math.min(rarityOf(its, rows), RARER * rarityOf(count, rows)) * weight * share;
       const said = saturate(fieldScore(words, [term])) * rare;
       together += said;
@@ -73,14 +92,15 @@ export function scoreCandidate(
     sum += other + ALSO * (together - other);
     covered += rarity * covers;
   }
-  if (sum === 0) return 0;
+  if (sum === 0) return NO_SCORE;
   const age = Math.max(0, now - row.changed_at);
-  return (
+  const share = covered / asked;
+  const score =
     sum *
-    (1 - COVERAGE + (COVERAGE * covered) / asked) *
+    (1 - COVERAGE + COVERAGE * share) *
     (TYPE_BOOST[row.type] ?? 1) *
-    (1 + RECENCY * 2 ** (-age / RECENCY_MS))
-  );
+    (1 + RECENCY * 2 ** (-age / RECENCY_MS));
+  return { score, share };
 }
 
 const saturate = (value: number): number => (value * (K + 1)) / (value + K);

@@ -14,11 +14,15 @@ export interface WantedTerm {
   word: string;
   forms: readonly string[];
   near: readonly NearTerm[];
+  /** Terms with a near meaning, nearest first; looked up only if the words find little. */
+  meant: readonly NearTerm[];
   weight: number;
   /** Number of rows that contain one of its forms. */
   count: number;
 }
 
+/** The least weight of a term that says what the question is about. */
+export const TELLING = 0.6;
 /** Weights of other words: a possible synonym, a part of a compound, a word that contains it, a similar spelling. */
 const SYNONYM = 0.6;
 const PART = 0.75;
@@ -83,7 +87,7 @@ export function createTermReader(db: Db) {
     const found = read
       .map(({ near, ...term }, place) => {
         const count = Math.max(0, ...term.forms.map((form) => counts.get(form) ?? 0));
-        return { ...term, place, synonyms: near, near: [], count };
+        return { ...term, place, synonyms: near, near: [], meant: [], count };
       })
       .sort((one, other) => (one.count || rows) - (other.count || rows))
       .slice(0, MOST_TERMS)

@@ -3,7 +3,7 @@ import { makeTitle } from '../../core/base/text.ts';
 import type { FindSameTitle } from './memory-lists.ts';
 import type { MemoryTable } from './memory-table.ts';
 import { cleaner, type MemoryAuthor, makeMemoryId, type NewRow } from './memory-table.ts';
-import { type Memory, toMemory } from './rows.ts';
+import { type Memory, type MemoryRow, toMemory } from './rows.ts';
 
 /** A memory to store. */
 export interface NewMemory {
@@ -22,6 +22,8 @@ export interface RememberResult {
   redacted: string[];
   /** Ids of active rows of the same type and title with different text. */
   conflicts: string[];
+  /** Ids of older active rows that it may replace. */
+  replaces: string[];
 }
 
 export const DEFAULT_TYPE = 'fact';
@@ -31,11 +33,14 @@ export function createRemembering({
   table,
   clock,
   findSameTitle,
+  linkReplaced,
   tell,
 }: {
   table: MemoryTable;
   clock: Pick<Clock, 'now'>;
   findSameTitle: FindSameTitle;
+  /** Marks the older rows that a new one may replace. Returns their ids. */
+  linkReplaced(row: MemoryRow): string[];
   /** Records an event. */
   tell(memory: Pick<Memory, 'id' | 'type'>, change: string, by: { actor: string; via: string }): void;
 }) {
@@ -54,7 +59,13 @@ export function createRemembering({
     const source = wanted.source === undefined ? null : clean(wanted.source);
     const same = table.findActive(type, title, text);
     if (same !== undefined)
-      return { memory: toMemory(same), isNew: false, redacted: [...redacted], conflicts: [] };
+      return {
+        memory: toMemory(same),
+        isNew: false,
+        redacted: [...redacted],
+        conflicts: [],
+        replaces: [],
+      };
     const row = table.insertRow(
       { id: makeMemoryId(), type, title, text, tags, source, changedAt: clock.now(), ...okf },
       author,
@@ -66,6 +77,7 @@ export function createRemembering({
       isNew: true,
       redacted: [...redacted],
       conflicts: findSameTitle(type, row.title_key, row.id).map((each) => each.id),
+      replaces: linkReplaced(row),
     };
   }
 

@@ -25,7 +25,8 @@ export const reviewOperations = (memory: Memories) => [
   }),
   operation({
     name: 'memory.keep',
-    about: 'Keep a memory that waits for a person: it may then enter briefs.',
+    about:
+      'Keep a memory that waits for a person, or that a newer one may replace: it is true and may enter briefs.',
     seat: 'chair',
     changes: true,
     input: z.strictObject({ id: z.string().min(1) }),

@@ -17,6 +17,8 @@ export interface Memory {
   source: string | null;
   state: MemoryState;
   supersededBy: string | null;
+  /** A newer active memory that may say what is true now. */
+  maybeReplacedBy: string | null;
   /** Why a person must review it before it enters a brief, as a clause; null if no review is needed. */
   unreviewed: string | null;
   actor: string;
@@ -45,6 +47,7 @@ export interface MemoryRow {
   digest: string;
   state: MemoryState;
   superseded_by: string | null;
+  maybe_replaced_by: string | null;
   unreviewed: string | null;
   actor: string;
   seat: string;
@@ -73,6 +76,7 @@ export const toMemory = (row: MemoryRow): Memory => ({
   source: row.source,
   state: row.state,
   supersededBy: row.superseded_by,
+  maybeReplacedBy: row.maybe_replaced_by,
   unreviewed: row.unreviewed,
   actor: row.actor,
   seat: row.seat,

@@ -52,6 +52,7 @@ export function createMemoryView({
       ...(missing.length === 0 ? {} : { missing_paths: missing }),
       ...(unknownSymbols.length === 0 ? {} : { unknown_symbols: unknownSymbols }),
       ...(each.unreviewed === null ? {} : { unreviewed: each.unreviewed }),
+      ...(each.maybeReplacedBy === null ? {} : { maybe_replaced_by: each.maybeReplacedBy }),
     };
   }
 
@@ -70,6 +71,7 @@ export function sayMemories(memories: readonly z.output<typeof shownMemory>[], m
     const facts = [
       each.type,
       `, ${each.age} old`,
+      each.maybe_replaced_by === undefined ? '' : `; perhaps replaced by ${each.maybe_replaced_by}`,
       each.unreviewed === undefined ? '' : '; not reviewed by a person',
       Array.isArray(missing) ? `; no longer there: ${missing.join(', ')}` : '',
       Array.isArray(unknown) ? `; not in the code graph: ${unknown.join(', ')}` : '',

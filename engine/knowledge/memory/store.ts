@@ -7,7 +7,8 @@ import { forgetContent } from './okf/concept.ts';
 import { createConcepts } from './okf/concepts.ts';
 import type { WritingDeps } from './okf/written.ts';
 import { createRemembering, type NewMemory, type RememberResult } from './remember.ts';
-import { type Memory, toMemory } from './rows.ts';
+import { createReplacedFinder } from './replaced.ts';
+import { type Memory, type MemoryRow, toMemory } from './rows.ts';
 import { createMemorySweep } from './sweep.ts';
 
 export interface MemoryStoreDeps extends WritingDeps {
@@ -36,15 +37,26 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     events.append({ kind: 'memory_changed', ...by, data: { id: memory.id, type: memory.type, change } });
   }
 
-  const remember = createRemembering({ table, clock, findSameTitle, tell });
+  const findReplaced = createReplacedFinder(db);
+  /** Marks what a row may replace; a reviewed memory is not marked by one that waits for a person. */
+  function linkReplaced(row: MemoryRow): string[] {
+    const older = findReplaced(row);
+    for (const each of older)
+      if (row.unreviewed === null || each.unreviewed !== null) table.markReplaced(each, row.id);
+    return older.map(({ id }) => id);
+  }
 
-  /** Records that a person has reviewed it: it may enter briefs. */
+  const remember = createRemembering({ table, clock, findSameTitle, linkReplaced, tell });
+
+  /** Records that a person has reviewed it: it may enter briefs, and no longer counts as replaced. */
   function keepMemory(id: string, by: { actor: string; via: string }): Memory {
     const row = resolveActive(id);
     if (row.unreviewed !== null) {
       markKept.run(by.actor, clock.now(), row.number);
       tell(row, 'kept', by);
+      linkReplaced({ ...row, unreviewed: null });
     }
+    table.markReplaced(row, null);
     return toMemory(resolve(row.id));
   }
 
@@ -104,7 +116,8 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       if (done.memory.id === row.id) return done;
       endRow(row, 'superseded', done.memory.id);
       tell(row, 'superseded', by);
-      return { ...done, conflicts: done.conflicts.filter((each) => each !== row.id) };
+      const others = (ids: readonly string[]): string[] => ids.filter((each) => each !== row.id);
+      return { ...done, conflicts: others(done.conflicts), replaces: others(done.replaces) };
     },
 
     isIndexCurrent: words.isCurrent,

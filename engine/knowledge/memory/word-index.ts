@@ -4,7 +4,7 @@ import { readDescription } from './okf/concept.ts';
 import type { MemoryRow } from './rows.ts';
 
 /** Changes if the same text would be indexed differently. */
-const VERSION = '4';
+const VERSION = '5';
 /** Terms of one row that can be found by a part, and whose rows are counted. */
 const LONGEST_TERM = 64;
 

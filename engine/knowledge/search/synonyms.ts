@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { locateWords } from '../../core/base/own-package.ts';
 import { stemEnglish } from './stem.ts';
-import { SYNONYM_GROUPS } from './synonym-groups/index.ts';
 
 const IS_SPACED = /^[\p{sc=Latin}\d_-]+$/u;
 
@@ -26,7 +27,8 @@ function readGroups(): Synonyms {
   const spaced = new Map<string, readonly string[]>();
   const unspaced = new Map<string, readonly string[]>();
   const phrases = new Map<string, Phrase[]>();
-  for (const line of SYNONYM_GROUPS.split('\n').filter(Boolean)) {
+  const lines = readFileSync(locateWords('synonyms.txt'), 'utf8').split('\n');
+  for (const line of lines.filter((each) => each !== '' && !each.startsWith('#'))) {
     const words = [...new Set(line.split(' ').filter((word) => IS_SPACED.test(word) || word.length > 1))];
     const makeWordKey = (word: string): string =>
       IS_SPACED.test(word) ? stemEnglish(joinPhrase(word)) : word;

@@ -16,14 +16,16 @@ export const foldText = (text: string): string =>
 const spellOut = (word: string): string =>
   word.replace(/[äöü]/gi, (letter) => `${foldText(letter)}e`).replaceAll('ß', 'ss');
 
-/** Scripts without spaces between words. */
+/** Scripts without spaces between words, and Korean, which joins particles to them. */
 const UNSPACED =
-  '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\u30fc\\u3005\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}';
+  '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\u30fc\\u3005\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Hangul}';
 const RUN = new RegExp(`[${UNSPACED}]+|[\\p{L}\\p{N}\\p{M}_]+`, 'gu');
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u');
 const SPACED_PART = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, 'gu');
 /** Words joined by the separators of paths, versions, options and names: `src/db.ts`, `v1.2.3`, `no-verify`, `a::b`. */
-const COMPOUND = /[\p{L}\p{N}\p{M}_]+(?:(?:[-./\\:@#]|::|->)+[\p{L}\p{N}\p{M}_]+)*/gu;
+const COMPOUND =
+  /[\p{L}\p{N}\p{M}_]+(?:(?:[-./\\:@#]|::|->)+[\p{L}\p{N}\p{M}_]+)*|\p{Extended_Pictographic}|\p{RI}{2}/gu;
+const IS_EMOJI = /^[\p{Extended_Pictographic}\p{RI}]/u;
 /** Longer runs are data, not words. */
 const LONGEST_WORD = 64;
 
@@ -71,9 +73,13 @@ const KATAKANA = /[\p{sc=Katakana}\u30fc]{3,}/gu;
 const SYLLABLES = /^[\p{sc=Katakana}\u30fc]{2}$/u;
 /** Hiragana inflects words and separates them. */
 const HAS_ENDING = /\p{sc=Hiragana}/u;
-function kindOfPair(pair: string): TermForms['kind'] {
+/** A syllable of Korean that may be a particle after a word, and one that is after a single syllable. */
+const HAS_PARTICLE = /^.[은는이가을를의에서로도와과만게고면]$/u;
+const IS_SHORT_WORD = /^\p{sc=Hangul}[은는을를]$/u;
+function kindOfPair(pair: string, at: number, run: string): TermForms['kind'] {
   if (SYLLABLES.test(pair)) return 'syllables';
-  return HAS_ENDING.test(pair) ? 'ending' : 'pair';
+  const hasParticle = at > 0 ? HAS_PARTICLE.test(pair) : IS_SHORT_WORD.test(run);
+  return hasParticle || HAS_ENDING.test(pair) ? 'ending' : 'pair';
 }
 
 /** Pairs of neighbours and single characters: a word of such a script has two or more characters. */
@@ -87,7 +93,7 @@ function findUnspaced(run: string): TermForms[] {
     const pair: TermForms = {
       word: character + next,
       forms: [character + next],
-      kind: kindOfPair(character + next),
+      kind: kindOfPair(character + next, at, folded),
     };
     return [single, pair];
   });
@@ -122,8 +128,15 @@ function findInWord(word: string, stems: Stems): TermForms[] {
   ];
 }
 
+/** The index has letters and digits only. */
+function findInEmoji(emoji: string): TermForms {
+  const word = `emoji${Array.from(emoji, (each) => each.codePointAt(0)?.toString(16)).join('x')}`;
+  return { word, forms: [word], kind: 'word' };
+}
+
 /** Returns the search forms of one compound of a text, in NFKC form. */
 function findInCompound(compound: string, stems: Stems = stemAnyLanguage): TermForms[] {
+  if (IS_EMOJI.test(compound)) return [findInEmoji(compound)];
   const found: TermForms[] = [];
   const runs = (compound.match(RUN) ?? []).flatMap((run) => run.match(SPACED_PART) ?? []);
   const spaced = runs.filter((run) => !IS_UNSPACED.test(run));

@@ -4,6 +4,8 @@ import { gatewayKeysSchema } from './gateway-keys.ts';
 import { linkSchema } from './link.ts';
 import { listCountsSchema } from './list-counts.ts';
 import { memorySchema } from './memory.ts';
+import { memorySuccessorsSchema } from './memory-successors.ts';
+import { memoryVectorsSchema } from './memory-vectors.ts';
 import { reviewsSchema } from './reviews.ts';
 import { sessionsSchema } from './sessions.ts';
 import { stateCountsSchema } from './state-counts.ts';
@@ -29,4 +31,6 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   listCountsSchema,
   waitHandlesSchema,
   statsSchema,
+  memorySuccessorsSchema,
+  memoryVectorsSchema,
 ];

@@ -228,6 +228,7 @@ export const memoryRow = (id: number, more: Partial<ListedMemory> = {}): ListedM
   source: null,
   state: 'active',
   superseded_by: null,
+  maybe_replaced_by: null,
   unreviewed: null,
   actor: 'ada',
   seat: 'worker',

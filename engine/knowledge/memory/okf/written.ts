@@ -22,7 +22,7 @@ function nameActor(row: MemoryRow, modelOf: WritingDeps['modelOf']): string {
 
 /** Returns a row in the form of a bundle. */
 export function describeRow(row: MemoryRow, { retentionDays, modelOf }: WritingDeps): WrittenConcept {
-  const { keptBy, keptAt, unreviewed, ...memory } = toMemory(row);
+  const { keptBy, keptAt, unreviewed, maybeReplacedBy: _, ...memory } = toMemory(row);
   const days = retentionDays()[row.type] ?? 0;
   return {
     ...memory,

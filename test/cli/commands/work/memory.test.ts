@@ -28,6 +28,7 @@ test('svc memory stores, finds, edits, settles and forgets', async () => {
     (await run('recall', 'which', 'port', 'ocelot')).stdout,
     new RegExp(`^${id} Ocelot port \\(gotcha, \\d+s old\\)\\n  It is`),
   );
+  assert.match((await run('recall', 'port of the zeppelin hangar')).stderr, /nothing about this; nearest:/);
   assert.match((await run('list')).stdout, /Ocelot port/);
   assert.match((await run('edit', id, '--text', 'It is 8791.')).stdout, /replaced by m-/);
   assert.match((await run('show', id)).stdout, /superseded by m-/);

@@ -104,3 +104,76 @@ test('an ended memory leaves no term behind, and a rebuilt index is identical', 
   assert.equal(rig.parts(), 0);
   rig.close();
 });
+
+test('a Korean word is found with any particle, in compounds and next to Latin letters', async () => {
+  const rig = recallRig();
+  await rig.add([
+    '로그를 Elasticsearch에 저장한다',
+    '배포는 금요일에 하지 않는다',
+    '데이터베이스연결 수는 스무 개다',
+    '키를 볼트에서 읽는다',
+    '파일 경로는 상대 경로다',
+    'Redis에서 세션을 관리한다',
+  ]);
+  for (const [query, title] of [
+    ['로그는 어디에 저장합니까', '로그를 Elasticsearch에 저장한다'],
+    ['로그', '로그를 Elasticsearch에 저장한다'],
+    ['elasticsearch', '로그를 Elasticsearch에 저장한다'],
+    ['배포를 언제', '배포는 금요일에 하지 않는다'],
+    ['연결이 몇 개', '데이터베이스연결 수는 스무 개다'],
+    ['키는 어디에서', '키를 볼트에서 읽는다'],
+    ['경로', '파일 경로는 상대 경로다'],
+    ['세션은 redis', 'Redis에서 세션을 관리한다'],
+  ] as const)
+    assert.equal(rig.find(query)[0], title, query);
+  rig.close();
+});
+
+test('a single emoji is found', async () => {
+  const rig = recallRig();
+  await rig.add([
+    '🚀 marks a deploy',
+    'Commits with 🐛 are fixes',
+    'Prices of 🇩🇪 have VAT',
+    '❤️ is a like',
+    'Nothing',
+  ]);
+  for (const [query, title] of [
+    ['🚀', '🚀 marks a deploy'],
+    ['what is 🐛?', 'Commits with 🐛 are fixes'],
+    ['🇩🇪', 'Prices of 🇩🇪 have VAT'],
+    ['❤', '❤️ is a like'],
+  ] as const)
+    assert.deepEqual(rig.find(query), [title], query);
+  assert.deepEqual(rig.find('🎉'), []);
+  rig.close();
+});
+
+test('a memory is found by a word of a near meaning that no list contains', async () => {
+  const rig = recallRig();
+  await rig.add(['Escalators need a permit', 'Butter is sold by weight', 'Violins are rented']);
+  assert.equal(rig.find('elevators')[0], 'Escalators need a permit');
+  assert.deepEqual(rig.find('harpsichord'), ['Violins are rented']);
+  await rig.add(['Margarine is cheaper']);
+  assert.equal(rig.find('margarine')[0], 'Margarine is cheaper');
+  assert.ok(rig.find('cream').includes('Margarine is cheaper'));
+  const [last = ''] = await rig.add(['A clarinet is tuned']);
+  assert.ok(rig.find('harpsichord').includes('A clarinet is tuned'));
+  await rig.write(() => rig.store.forget(last, ADA));
+  await rig.add(['An oboe is cleaned']);
+  assert.ok(rig.find('harpsichord').includes('An oboe is cleaned'));
+  assert.ok(!rig.find('harpsichord').includes('A clarinet is tuned'));
+  rig.close();
+});
+
+test('words of a near meaning add results after those that have the words of the question', async () => {
+  const rig = recallRig();
+  await rig.add(['Cellos, violas, oboes', 'Pianos are tuned', 'Bicycles are tuned']);
+  assert.deepEqual(rig.find('who has tuned pianos'), ['Pianos are tuned', 'Bicycles are tuned']);
+  assert.deepEqual(rig.find('harpsichord is tuned'), [
+    'Pianos are tuned',
+    'Bicycles are tuned',
+    'Cellos, violas, oboes',
+  ]);
+  rig.close();
+});

@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { createOperations } from '../../../../engine/core/api/dispatcher.ts';
 import type { ApiOf, OperationsOf } from '../../../../engine/core/api/operation.ts';
+import { isTool } from '../../../../engine/core/api/tool.ts';
 import { createCallerPaths } from '../../../../engine/core/workspace/caller-paths.ts';
 import { createWorkspacePaths } from '../../../../engine/core/workspace/workspace-path.ts';
-import { createMemory } from '../../../../engine/knowledge/memory/index.ts';
+import { createMemory, type MemoryDeps } from '../../../../engine/knowledge/memory/index.ts';
 import { memoryOperations } from '../../../../engine/knowledge/memory/operations.ts';
 import { listUnknownNames } from '../../../../engine/knowledge/symbols/known-names.ts';
 import {
@@ -19,7 +21,10 @@ type MemoryApi = ApiOf<OperationsOf<typeof memoryOperations>>;
 const isConfiguration = (path: string): boolean => findSensitiveKind(path) !== null;
 
 /** The memory alone, with a frozen clock, a trusted worker s-1, and a worker s-2 of a task from a chat. */
-export function memoryRig(retentionDays: Record<string, number> = {}) {
+export function memoryRig(
+  retentionDays: Record<string, number> = {},
+  embeddings: ReturnType<MemoryDeps['embeddings']> = null,
+) {
   const folder = temporaryFolder('svc-memory-');
   const graphs = join(folder, 'graph');
   const clock = fakeClock();
@@ -65,21 +70,20 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     paths,
     callerPaths,
     isConfiguration,
+    embeddings: () => embeddings,
     log: { warn: () => undefined },
   });
-  const operations = createOperations(
-    memoryOperations({
-      memory,
-      paths,
-      callerPaths,
-      clock,
-      listUnknownNames: (names) => listUnknownNames(graphs, names),
-    }),
-    {
-      calls: spine.storage.calls,
-      policy: () => ({ mode: 'solo', actors: [] }),
-    },
-  );
+  const declared = memoryOperations({
+    memory,
+    paths,
+    callerPaths,
+    clock,
+    listUnknownNames: (names) => listUnknownNames(graphs, names),
+  });
+  const operations = createOperations(declared, {
+    calls: spine.storage.calls,
+    policy: () => ({ mode: 'solo', actors: [] }),
+  });
   const as = (sessionId: string | null) => ({
     call: <K extends keyof MemoryApi>(
       name: K,
@@ -102,6 +106,12 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     stranger: as('s-2'),
     folder,
     worktreeOf,
+    /** Returns an answer as the text for agents. */
+    say(name: keyof MemoryApi, answer: object): string {
+      const tool = declared.find((each) => each.name === name);
+      assert.ok(tool !== undefined && isTool(tool));
+      return tool.say?.(answer as never) ?? '';
+    },
     /** The folder for code indexes. */
     graphs,
     storage: spine.storage,

@@ -105,6 +105,7 @@ test('a memory that closes its fence or hides text stays one line of a note', ()
       title,
       text,
       changedAt: '2026-01-01T00:00:00.000Z',
+      maybeReplacedBy: null,
     } as Memory,
   });
   const hostile = [

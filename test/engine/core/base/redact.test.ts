@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redactSecrets } from '../../../../engine/knowledge/memory/redact.ts';
+import { redactSecrets } from '../../../../engine/core/base/redact.ts';
+import { createVirtualKey } from '../../../../engine/gateway/keys/virtual-key.ts';
 
 /** Assembled here so that secret scanners find nothing in this file. */
 const made = (head: string, length: number, letters = 'aB3dE5gH7jK9mN2pQ4rS6tU8vW1xY'): string =>
@@ -31,6 +32,8 @@ const SECRETS: Record<string, string> = {
   'Vault token': made('hvs.', 24),
   'Azure key': `AccountKey=${made('', 86)}==`,
   'JSON web token': `${made('eyJ', 30)}.${made('eyJ', 40)}.${made('', 43)}`,
+  'token of svc': made('svcw_', 43),
+  'webhook secret': made('whsec_', 32),
   'password in an address': 'postgres://app:hunter2x@db.example/prod',
   'authorization header': `Authorization: Bearer ${made('', 40)}`,
   'secret in an assignment': 'DB_PASSWORD="correct-horse-9"',
@@ -53,12 +56,65 @@ test('secrets of every kind are removed, and the text around them stays', () => 
   );
 });
 
+test('the tokens of svc itself are removed', () => {
+  for (const prefix of ['svcw_', 'svcm_', 'svcx_', 'svc-vkey-', 'whsec_']) {
+    const { text } = redactSecrets(`with ${made(prefix, 40)} it answers`);
+    assert.match(text, /^with \[redacted: (?:token of svc|webhook secret)\] it answers$/);
+  }
+  const key = createVirtualKey();
+  assert.ok(!redactSecrets(key).text.includes(key.slice(-20)));
+});
+
+test('a password of words is removed whole, also with an @ and before a host', () => {
+  for (const [given, clean] of [
+    ['password: correct-horse-battery-staple', 'password: [redacted: secret in an assignment]'],
+    [
+      '"dbPassword": "tr0ub4dor", "port": 1',
+      '"dbPassword": "[redacted: secret in an assignment]", "port": 1',
+    ],
+    ['PGPASSWORD=hunter2 psql', 'PGPASSWORD=[redacted: secret in an assignment] psql'],
+    ['secret: correct-horse-battery-staple', 'secret: [redacted: secret in an assignment]'],
+    ['API key: abcdef123456', 'API key: [redacted: secret in an assignment]'],
+    ['パスワード: tora-no-maki', 'パスワード: [redacted: secret in an assignment]'],
+    ['postgres://u:pa@ss@host', 'postgres://u:[redacted: password in an address]@host'],
+    ['mysql://root:letters@db:3306/x', 'mysql://root:[redacted: password in an address]@db:3306/x'],
+    [
+      'Server=db; User Id=net; Password=letters; Encrypt=true',
+      'Server=db; User Id=net; Password=[redacted: password in a connection string]; Encrypt=true',
+    ],
+    ['redis://:p/w@cache', 'redis://:[redacted: password in an address]@cache'],
+    [
+      'postgres://a:b1@h1/x,postgres://c:d2@h2/y',
+      'postgres://a:[redacted: password in an address]@h1/x,postgres://c:[redacted: password in an address]@h2/y',
+    ],
+  ])
+    assert.equal(redactSecrets(given ?? '').text, clean);
+});
+
+test('a name is of a secret only by its whole words, and a plain number is never one', () => {
+  for (const text of [
+    'max_tokens: 1_000_000',
+    'max_token: 200000',
+    'token: 1_000_000, token_limit = 12,345,678',
+    'tokenizer: bert-base-uncased-1',
+    'secretary: jane-doe-1, compass: north-1-east, bypass: feature-x-1',
+    'cache_key: user-42-profile, primary key: user_id-1',
+    'access_token_ttl: 3600-seconds, token: 30d, token: 2026-11-29T10:00:00Z',
+    'password: user_password, password = config.password, password: required',
+    'password_policy: twelve-or-more-1',
+    'https://registry:4873/@scope/pkg, git@github.com:org/repo.git, http://a.example:8080/x@y',
+    'postgres://user:password@localhost/db, postgres://$USER:$PASS@host',
+  ])
+    assert.deepEqual(redactSecrets(text), { text, kinds: [] });
+});
+
 test('a text that only mentions secrets stays unchanged', () => {
   for (const text of [
     'token: process.env.API_TOKEN is read at start',
     'Set SVC_WEBHOOK_SECRET before you start; the password is in the vault.',
     'api_key: string, secret = readSecret("x")',
     'The tokenizer of engine/knowledge/search/terms.ts, commit 4f9d2c1e8ab04c6d9f3371e5b2a1c0d9e8f7a6b5',
+    'x = 1; password = value; sk-learn-contrib-extension-pack',
     'sk-learn and https://user@host/path, SKIP_TESTS=1, task-1, keyboard: dvorak',
     'password: <your password>, TOKEN=$TOKEN, secret=[redacted: GitHub token]',
   ])
@@ -78,6 +134,10 @@ test('hostile text takes linear time', () => {
     'a://'.repeat(25_000),
     'eyJ'.repeat(30_000),
     `token${'-'.repeat(100_000)}`,
+    `a://b:${'@'.repeat(100_000)}`,
+    'x://u:p@'.repeat(20_000),
+    `password${' '.repeat(100_000)}`,
+    'secret '.repeat(20_000),
   ];
   for (const text of long) redactSecrets(text);
 });
