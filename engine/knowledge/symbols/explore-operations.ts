@@ -149,7 +149,12 @@ export function traceTool(graph: Graph) {
       const isAlone = trace.edges.length === 0;
       const none =
         direction === 'callees' ? 'no_callees' : direction === 'callers' ? 'no_callers' : 'no_edges';
-      const why = isAlone ? `${found.symbol.name} is indexed, but no edge was found` : null;
+      const { overloads } = found.trace;
+      const why = isAlone
+        ? `${found.symbol.name} is indexed, but no edge was found`
+        : overloads > 1
+          ? `${overloads} overloads share some of these callers`
+          : null;
       return {
         ...describeGraphState(asked, isAlone ? none : null, why),
         id: found.symbol.id,

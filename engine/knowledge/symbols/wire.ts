@@ -9,6 +9,13 @@ import type { SymbolRow } from './store/rows.ts';
 export const labelSymbol = ({ qualified, path, line }: SymbolRow): string =>
   qualified === path ? path : `${qualified} ${path}:${line}`;
 
+/** Returns a symbol as one of several: functions of one name differ by their signatures. */
+const describeCandidate = (symbol: SymbolRow): string => {
+  const { id, kind, signature } = symbol;
+  const said = kind === 'function' || kind === 'method' ? ` ${signature}` : '';
+  return `#${id} ${kind} ${labelSymbol(symbol)}${said}`;
+};
+
 export interface WireSymbol {
   id: number;
   name: string;
@@ -70,7 +77,7 @@ export function describeGraphState(
   return {
     empty: isEarly ? 'not_indexed' : answer.empty,
     note: [answer.reason, late].filter(Boolean).join('; '),
-    candidates: answer.candidates.map((each) => `#${each.id} ${each.kind} ${labelSymbol(each)}`),
+    candidates: answer.candidates.map(describeCandidate),
   };
 }
 
@@ -221,8 +228,8 @@ function summarizeImpact(symbols: number, callers: readonly ReachedSymbol[], tes
   return `changes ${formatCount(symbols, 'symbol')}, reached from ${formatCount(callers.length, 'caller')} over two steps${unsure}, ${formatCount(tests, 'test file')}`;
 }
 
-const formatEdge = ({ kind, line, confidence, candidates }: WireEdge): string =>
-  `${kind} line ${line}, ${confidence.toFixed(1)}${candidates === undefined ? '' : `, one of ${candidates}`}`;
+const formatEdge = ({ kind, line, confidence, candidates, strategy }: WireEdge): string =>
+  `${kind} line ${line}, ${confidence.toFixed(1)}${candidates === undefined ? '' : `, one of ${candidates}${strategy === 'overload' ? ' overloads' : ''}`}`;
 
 /** Describes the state of an answer as text: why it is empty, and its age. */
 export const sayState = ({ empty, note, candidates }: WireState): string[] => [

@@ -35,7 +35,13 @@ export interface FactCollector {
   addImport(fact: ImportFact): number;
   addExport(fact: ExportFact): void;
   addLocal(value: ExpressionFact): number;
-  addReference(kind: ReferenceKind, value: ExpressionFact, node: NodeId, from: number): void;
+  addReference(
+    kind: ReferenceKind,
+    value: ExpressionFact,
+    node: NodeId,
+    from: number,
+    args?: ExpressionFact[],
+  ): void;
   finish(errors: number): FileFacts;
 }
 
@@ -107,12 +113,13 @@ export function createCollector(nodes: SyntaxNodes, path: string): FactCollector
     addImport: (fact) => imports.push(fact) - 1,
     addExport: (fact) => void exports.push(fact),
     addLocal: (value) => locals.push(value) - 1,
-    addReference(kind, value, node, from) {
+    addReference(kind, value, node, from, args) {
       if (value[0] === 'x' || value[0] === '?' || references.length >= MOST_REFERENCES) return;
-      const key = `${kind} ${from} ${JSON.stringify(value)}`;
+      const key = `${kind} ${from} ${JSON.stringify(args === undefined ? value : [value, args])}`;
       if (seen.has(key)) return;
       seen.add(key);
-      references.push([kind, value, nodes.lineOf(node), from]);
+      const line = nodes.lineOf(node);
+      references.push(args === undefined ? [kind, value, line, from] : [kind, value, line, from, args]);
     },
     finish: (errors) => ({ symbols, imports, exports, locals, objects, references, errors }),
   };

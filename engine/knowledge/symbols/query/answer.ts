@@ -120,7 +120,7 @@ export async function answerQuestion(
       .prepare('SELECT errors FROM file WHERE id = ?')
       .pluck()
       .get(symbol.file) as number;
-    return { answer: { symbol, references: countReferences(indexer, symbol.id), errors }, names };
+    return { answer: { symbol, references: countReferences(indexer, symbol), errors }, names };
   }
   const snippet = readSnippet(indexer, symbol, question.maxLines);
   if (snippet === null) return nothing('not_found', `${symbol.path} no longer exists`);

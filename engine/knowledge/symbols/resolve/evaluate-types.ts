@@ -1,4 +1,5 @@
 import type { ExpressionFact, TypeExpr } from '../facts.ts';
+import { HAS_OVERLOADS } from '../overloads.ts';
 import { findBuiltInType } from './built-in.ts';
 import type { ValueEvaluation } from './evaluation.ts';
 import { type FileView, symbolAt } from './project.ts';
@@ -58,7 +59,7 @@ export function createTypeEvaluator(
           : guard(`p${file.id}:${type[1]}:${type[2]}`, () => evaluateType(file, limit));
       }
       case 'x':
-        return OUTSIDE_VALUE;
+        return type[1] === undefined ? OUTSIDE_VALUE : { is: 'outside', name: type[1] };
       default:
         return UNKNOWN_VALUE;
     }
@@ -76,8 +77,11 @@ export function createTypeEvaluator(
     const isOutside = meant === null || (meant.is === 'outside' && named[0] === 'i');
     const name = named[0] === 'g' ? named[1] : named[0] === 'i' ? file.facts.imports[named[1]]!.name : '';
     const builtIn = isOutside ? findBuiltInType(file.language, name, values) : null;
-    if (builtIn !== null) return builtIn === 'called' ? parts.callValue(values[0] ?? UNKNOWN_VALUE) : builtIn;
-    return typeOfSymbol(meant ?? lookUpType(file, named), values);
+    const hasNames = HAS_OVERLOADS.has(file.language);
+    if (builtIn === 'called') return parts.callValue(values[0] ?? UNKNOWN_VALUE);
+    if (builtIn !== null) return hasNames && builtIn.is === 'many' ? { ...builtIn, name } : builtIn;
+    const found = typeOfSymbol(meant ?? lookUpType(file, named), values);
+    return hasNames && found.is === 'outside' && name !== '' ? { is: 'outside', name } : found;
   }
 
   function lookUpType(file: FileView, named: ExpressionFact): ResolvedValue {

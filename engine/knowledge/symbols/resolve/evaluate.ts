@@ -65,7 +65,7 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
         return memberOf(evaluate(file, expr[1], owner), expr[2]);
       case 'c':
         return guard(`c${file.id}:${JSON.stringify(expr)}`, () =>
-          parts.callValue(evaluate(file, expr[1], owner)),
+          parts.callValue(evaluate(file, expr[1], owner), expr[2]),
         );
       case 'n': {
         const [, made, ...types] = expr;
@@ -100,7 +100,7 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
       case '|':
         return joinValues(expr.slice(1).map((each) => evaluate(file, each as ExpressionFact, owner)));
       case 'x':
-        return OUTSIDE_VALUE;
+        return expr[1] === undefined ? OUTSIDE_VALUE : { is: 'outside', name: expr[1] };
       default:
         return UNKNOWN_VALUE;
     }

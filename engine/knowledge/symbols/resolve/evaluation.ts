@@ -25,7 +25,8 @@ export interface ValueEvaluation extends WorkLimit {
   instanceOf(value: ResolvedValue, types: readonly ResolvedValue[]): ResolvedValue;
   /** Returns the final value of a variable that is declared by others; unknown for cycles. */
   settle(value: SymbolValue): ResolvedValue;
-  callValue(value: ResolvedValue): ResolvedValue;
+  /** @param given the number of arguments, where functions have overloads */
+  callValue(value: ResolvedValue, given?: number): ResolvedValue;
   awaitValue(value: ResolvedValue): ResolvedValue;
   elementOf(value: ResolvedValue, at?: number): ResolvedValue;
   /** Returns the expected type of the function that is argument `index` of a call. */
@@ -44,6 +45,7 @@ export type ValueEvaluator = Pick<
   | 'beginFile'
   | 'beginReference'
   | 'evaluate'
+  | 'evaluateType'
   | 'readImport'
   | 'lookUpType'
   | 'findMember'

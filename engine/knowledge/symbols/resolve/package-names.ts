@@ -14,6 +14,8 @@ export function createPackageNames(
 ): Record<'go' | 'java' | 'csharp', NameRules> {
   const findInFiles = (files: readonly FileView[], name: string, space: NameSpace): ResolvedValue | null => {
     for (const file of files) {
+      // A package that gains the name marks its users by itself.
+      if (!file.exports.has(name)) continue;
       const found = evaluator().findExport(file, name, space);
       if (found !== null) return found;
     }

@@ -1,6 +1,7 @@
 import type { ReferenceEdge } from '../edges.ts';
 import type { ExpressionFact, ReferenceFact, ReferenceKind } from '../facts.ts';
 import type { ValueEvaluator } from './evaluation.ts';
+import { createOverloadChooser } from './overloads.ts';
 import type { FileView, GraphProject } from './project.ts';
 import { createTargetFinder, type FoundTarget } from './reference-target.ts';
 
@@ -77,45 +78,75 @@ function createExpressionResolver(project: GraphProject, evaluator: ValueEvaluat
   return resolveExpression;
 }
 
+/** Collects the edges from a file, the most certain one of each kind between two symbols. */
+function createEdgeList(isUsed: (way: FoundTarget, kind: ReferenceKind) => boolean, file: FileView) {
+  const edges = new Map<string, ReferenceEdge>();
+  const shared: ReferenceEdge[] = [];
+  const keyOf = ({ from, to, kind }: ReferenceEdge): string => `${from} ${to.file} ${to.index} ${kind}`;
+
+  function put(edge: ReferenceEdge): void {
+    const known = edges.get(keyOf(edge));
+    if (known === undefined || known.confidence < edge.confidence)
+      edges.set(keyOf(edge), { ...edge, line: known?.line ?? edge.line });
+  }
+
+  return {
+    add(way: FoundTarget, [kind, , line, from]: ReferenceFact): void {
+      if (!isUsed(way, kind)) return;
+      const isItself = way.to.file === file.id && way.to.index === from;
+      // A name alone more likely means the same method of another class, to which this one passes on.
+      if (isItself && (kind === 'type' || way.strategy === 'name')) return;
+      const edge = { ...way, from, kind, line };
+      if (way.strategy === 'overload') shared.push(edge);
+      else put(edge);
+    },
+    /** Returns all of them. An edge for several overloads must not replace that of one of them. */
+    finish(): ReferenceEdge[] {
+      for (const edge of shared) {
+        const free = [edge.to, ...(edge.others ?? [])].find(
+          (to) => (edges.get(keyOf({ ...edge, to }))?.strategy ?? 'overload') === 'overload',
+        );
+        if (free !== undefined) put({ ...edge, to: free });
+      }
+      return [...edges.values()];
+    },
+  };
+}
+
 /** Resolves the references of a file one by one. */
 export function createReferenceResolver(project: GraphProject, evaluator: ValueEvaluator) {
   const resolveExpression = createExpressionResolver(project, evaluator);
+  const chooseOverload = createOverloadChooser(project, evaluator);
 
   /** Resolves a reference; unexpected code resolves to nothing, and does not abort the other references of the file. */
-  function resolveOrGiveUp(file: FileView, expr: ExpressionFact, kind: ReferenceKind): FoundTarget | null {
+  function resolveOrGiveUp(file: FileView, [kind, expr, , , args]: ReferenceFact): FoundTarget | null {
     evaluator.beginReference();
     try {
-      return resolveExpression(file, expr, kind);
+      const way = resolveExpression(file, expr, kind);
+      return way === null || args === undefined ? way : chooseOverload(file, way, kind, args);
     } catch {
       return null;
     }
   }
 
+  /** Reports whether a reference is shown: variables and fields as mere values are not. */
+  function isShown(way: FoundTarget, kind: ReferenceKind): boolean {
+    const fact = project.view(way.to.file)?.facts.symbols[way.to.index];
+    return fact !== undefined && !(kind === 'value' && (fact.kind === 'field' || fact.kind === 'variable'));
+  }
+
   return {
     /** Returns the edges from a file; references without or with several targets are counted. */
     resolveFile(file: FileView): { edges: ReferenceEdge[]; unresolved: number } {
-      const edges = new Map<string, ReferenceEdge>();
+      const edges = createEdgeList(isShown, file);
       let unresolved = 0;
       evaluator.beginFile();
-      for (const [kind, expr, line, from] of file.facts.references as ReferenceFact[]) {
-        const way = resolveOrGiveUp(file, expr, kind);
-        if (way === null) {
-          unresolved += 1;
-          continue;
-        }
-        const view = project.view(way.to.file);
-        const fact = view?.facts.symbols[way.to.index];
-        if (fact === undefined || (kind === 'value' && (fact.kind === 'field' || fact.kind === 'variable')))
-          continue;
-        const isItself = way.to.file === file.id && way.to.index === from;
-        if (isItself && way.strategy !== 'local' && way.strategy !== 'self') continue;
-        if (kind === 'type' && isItself) continue;
-        const key = `${from} ${way.to.file} ${way.to.index} ${kind}`;
-        const known = edges.get(key);
-        if (known === undefined || known.confidence < way.confidence)
-          edges.set(key, { ...way, from, kind, line: known?.line ?? line });
+      for (const reference of file.facts.references) {
+        const way = resolveOrGiveUp(file, reference);
+        if (way === null) unresolved += 1;
+        else edges.add(way, reference);
       }
-      return { edges: [...edges.values()], unresolved };
+      return { edges: edges.finish(), unresolved };
     },
   };
 }

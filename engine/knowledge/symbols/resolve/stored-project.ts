@@ -35,6 +35,8 @@ export function createStoredProject(
   const findMethod = createMethodFinder(db);
   const folders = createFolderSet(paths);
   let uses = new Map<number, Set<number>>();
+  /** Files by package; empty after a file was written. */
+  const packages = new Map<string, readonly number[]>();
   const moduleFiles: ModuleFiles = {
     idOf: (path) => paths.get(path),
     readManifest: manifests.read,
@@ -60,7 +62,10 @@ export function createStoredProject(
 
   return {
     view: viewFile,
-    forget: forgetFile,
+    forget(id) {
+      packages.clear();
+      forgetFile(id);
+    },
     begin() {
       uses = new Map();
       return uses;
@@ -83,7 +88,9 @@ export function createStoredProject(
     filesOfPackage(from, name) {
       use(ANY_PATH, `package ${name}`);
       const family = listLanguageFamily(from.language);
-      return (findPackage.all(name) as number[]).flatMap((id) => {
+      const ids = packages.get(name) ?? (findPackage.all(name) as number[]);
+      packages.set(name, ids);
+      return ids.flatMap((id) => {
         const file = viewFile(id);
         return file === null || !family.includes(file.language) ? [] : [file];
       });
@@ -106,6 +113,7 @@ export function createStoredProject(
       folders.forget();
     },
     removePath(path) {
+      packages.clear();
       paths.delete(path);
       ecma = null;
       folders.forget();

@@ -35,6 +35,8 @@ describe('the tools of the code graph', () => {
     'lib/same.ts': 'export function twice() {}\n',
     'notes.md': '# none\n',
     'src/gen.ts': '// @generated\nexport function made() {}\n',
+    'java/Bag.java':
+      'class Bag {\n  void put(int a) {}\n  void put(String a) {}\n  void put(int a, int b) {}\n  void use() { put(other()); put(1, 2); }\n}\n',
   };
   let usesCompiler = false;
   const graph = createGraph({
@@ -103,6 +105,27 @@ describe('the tools of the code graph', () => {
     );
     const lonely = await call('trace.path', { symbol: 'lonely', direction: 'callers' });
     assert.equal(lonely.empty, 'no_callers');
+  });
+
+  test('overloads have their signatures, and share the calls that may mean each', async () => {
+    const { empty, candidates } = await call('trace.path', { symbol: 'Bag.put' });
+    assert.equal(empty, 'ambiguous');
+    assert.deepEqual(
+      candidates.map((each) => each.replace(/^#\d+ /, '')),
+      [
+        'method Bag.put java/Bag.java:2 void put(int a)',
+        'method Bag.put java/Bag.java:3 void put(String a)',
+        'method Bag.put java/Bag.java:4 void put(int a, int b)',
+      ],
+    );
+    const callers = async (symbol: string) => {
+      const { edges, note } = await call('trace.path', { symbol, direction: 'callers' });
+      return [edges.map(({ confidence }) => confidence), note];
+    };
+    const shared = '2 overloads share some of these callers';
+    assert.deepEqual(await callers('Bag.put(int)'), [[0.7], shared]);
+    assert.deepEqual(await callers('Bag.put(String)'), [[0.7], shared]);
+    assert.deepEqual(await callers('Bag.put(int, int)'), [[1], null]);
   });
 
   test("an answer without the compiler's edges gives the reason", async () => {
@@ -196,6 +219,7 @@ describe('the tools of the code graph', () => {
     assert.deepEqual(
       map.folders.map(({ folder: name, files: count }) => [name, count]),
       [
+        ['java', 1],
         ['lib', 1],
         ['src', 3],
         ['src/shared', 1],
@@ -203,6 +227,6 @@ describe('the tools of the code graph', () => {
       ],
     );
     const { files: count, skipped } = await call('graph.status', {});
-    assert.deepEqual([count, skipped], [6, { generated: 1 }]);
+    assert.deepEqual([count, skipped], [7, { generated: 1 }]);
   });
 });

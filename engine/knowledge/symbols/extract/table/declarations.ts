@@ -1,9 +1,10 @@
 import { type ExpressionFact, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
+import { HAS_OVERLOADS } from '../../overloads.ts';
 import type { NodeId } from '../nodes.ts';
-import { bindName, createScope, type NameScope } from '../scope.ts';
+import { bindName, createScope } from '../scope.ts';
 import { listBases } from './bases.ts';
 import { NAMES } from './kinds.ts';
-import { readParameters } from './parameters.ts';
+import { readArity, readParameters } from './parameters.ts';
 import type { TablePlace, TableWalk } from './place.ts';
 
 const MOST_RETURNS = 4;
@@ -19,9 +20,13 @@ export function createTableDeclarationReader(
     const inner: TablePlace = { ...place, symbol, scope: createScope(place.scope), returns: [] };
     walk.bindMembers(symbol, inner.scope);
     const generics = nodes.childIn(node, 'type_parameters');
-    for (const param of nodes.childrenOf(generics)) bindGeneric(param, inner.scope);
+    for (const param of nodes.childrenOf(generics)) bindGeneric(param, inner);
     const receiver = nodes.childIn(node, 'receiver');
     fact.params = readParameters(walk, node, inner);
+    if (HAS_OVERLOADS.has(language)) {
+      const arity = readArity(walk, node);
+      if (arity.some((each) => each !== fact.params!.length)) fact.arity = arity;
+    }
     if (receiver >= 0 && language === 'go')
       for (const param of nodes.childrenOf(receiver)) {
         const name = nodes.childIn(param, 'name');
@@ -36,7 +41,8 @@ export function createTableDeclarationReader(
     const after = returned ?? findTypeAfterParameters(walk, node);
     if (after >= 0) {
       const type = types.readType(after, inner);
-      if (type[0] !== '?') fact.returnType = type;
+      // The result of an overload is more exact than the implementation's.
+      if (type[0] !== '?') fact.returnType ??= type;
     }
     if (/\basync\b/.test(nodes.textBefore(node, walk.findName(node)))) fact.isAsync = true;
     const body = walk.findBody(node);
@@ -63,9 +69,15 @@ export function createTableDeclarationReader(
     return UNKNOWN;
   }
 
-  function bindGeneric(param: NodeId, scope: NameScope): void {
+  /** Binds a type parameter: its values are those of its bound. */
+  function bindGeneric(param: NodeId, place: TablePlace): void {
     const name = NAMES.has(nodes.kindOf(param)) ? param : nodes.childOfKind(param, ...NAMES);
-    if (name >= 0) bindName(scope, nodes.textOf(name), { type: UNKNOWN_TYPE });
+    if (name < 0) return;
+    const text = nodes.textOf(name);
+    bindName(place.scope, text, { type: HAS_OVERLOADS.has(language) ? ['?', text] : UNKNOWN_TYPE });
+    const bound = nodes.childOfKind(param, 'type_bound', 'user_type');
+    const limit = bound < 0 ? UNKNOWN_TYPE : types.readType(nodes.childrenOf(bound)[0] ?? -1, place);
+    if (limit[0] !== '?') bindName(place.scope, text, { type: limit });
   }
 
   function readClass(node: NodeId, symbol: number, place: TablePlace): void {
@@ -80,8 +92,7 @@ export function createTableDeclarationReader(
     const isSpace = fact.kind === 'namespace';
     if (isSpace) inner.self = -1;
     walk.bindMembers(symbol, inner.scope);
-    for (const param of nodes.childrenOf(nodes.childIn(node, 'type_parameters')))
-      bindGeneric(param, inner.scope);
+    for (const param of nodes.childrenOf(nodes.childIn(node, 'type_parameters'))) bindGeneric(param, inner);
     const bases = listBases(nodes, language, node).map((base) => {
       const type = types.readType(base, inner);
       if (type[0] === 'r') collector.addReference('inherit', type[1], base, symbol);

@@ -99,6 +99,7 @@ export const EXPRESSION_READERS: TableReaders = {
   array_access: readElementOf,
   element_access_expression: readElementOf,
   conditional_expression: readConditional,
+  ternary_expression: readConditional,
   with_item: readAlias,
   as_pattern: readAlias,
 };

@@ -43,6 +43,11 @@ export function createDeclarationFinder(
           : isMethod
             ? 'method'
             : 'function';
+        const again = isClass ? null : extendOverload(node, parent, name, outer);
+        if (again !== null) {
+          for (const child of nodes.childrenOf(node)) declare(child, again, node);
+          return;
+        }
         const symbol = collector.addSymbol({
           name: name === '' || /constructor|^init/.test(kind) ? 'constructor' : name,
           kind: symbolKind,
@@ -66,6 +71,26 @@ export function createDeclarationFinder(
           ? outer
           : node;
     for (const child of nodes.childrenOf(node)) declare(child, parent, inner);
+  }
+
+  /** The last `@overload` of each function of Python, of which the implementation is a part. */
+  const stubs = new Set<number>();
+
+  /** Adds a declaration to the `@overload` before it, as both are one function; null if it is another. */
+  function extendOverload(node: NodeId, parent: number, name: string, outer: NodeId): number | null {
+    if (language !== 'python') return null;
+    const known = collector.findDeclared(parent, name).find((each) => stubs.has(each)) ?? null;
+    const isStub = /^\s*@(?:\w+\.)?overload\b/m.test(nodes.textBefore(outer, node));
+    if (known === null) {
+      if (isStub) stubs.add(symbols.length);
+      return null;
+    }
+    if (!isStub) stubs.delete(known);
+    const fact = symbols[known]!;
+    fact.end = nodes.endOf(node);
+    fact.endLine = nodes.lineAt(Math.max(fact.start, fact.end - 1));
+    declared.set(node, known);
+    return known;
   }
 
   const findBody = (node: NodeId): NodeId => {

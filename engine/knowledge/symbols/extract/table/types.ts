@@ -20,6 +20,8 @@ const QUALIFIED = new Set(
 export function createTableTypeReader(
   nodes: SyntaxNodes,
   nameType: (name: string, node: NodeId, place: TablePlace) => TypeExpr,
+  /** True if an external type has its name. */
+  isNamed: boolean,
 ): TableTypes {
   function readTypeText(text: string, node: NodeId, place: TablePlace): TypeExpr {
     const name = /^\s*([A-Za-z_][\w.]*)\s*$/.exec(text)?.[1];
@@ -43,7 +45,7 @@ export function createTableTypeReader(
     const children = nodes.childrenOf(node);
     if (kind === '' || kind === 'comment') return UNKNOWN_TYPE;
     if (NAMED.has(kind)) return nameType(nodes.textOf(node), node, place);
-    if (PRIMITIVES.has(kind)) return OUTSIDE_TYPE;
+    if (PRIMITIVES.has(kind)) return isNamed ? ['x', nodes.textOf(node)] : OUTSIDE_TYPE;
     if (QUALIFIED.has(kind)) return readQualified(nodes, node, place);
     switch (kind) {
       case 'generic_type':

@@ -108,6 +108,19 @@ function readCondition(walk: TableWalk, node: NodeId, place: TablePlace): Expres
   return UNKNOWN;
 }
 
+/** Reads the variable of `try (A a = b())` in Java. */
+function readResource(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact | null {
+  const { nodes, types } = walk;
+  const [type, name, value] = ['type', 'name', 'value'].map((each) => nodes.childIn(node, each)) as [
+    NodeId,
+    NodeId,
+    NodeId,
+  ];
+  if (name < 0) return null;
+  walk.declareVariable(name, types.isInferred(type) ? -1 : type, value, node, place);
+  return UNKNOWN;
+}
+
 /** The readers of assignments and declared variables. */
 export const VARIABLE_READERS: TableReaders = {
   assignment: readAssignment,
@@ -125,4 +138,5 @@ export const VARIABLE_READERS: TableReaders = {
   declaration: readDeclarators,
   property_declaration: readProperty,
   let_condition: readCondition,
+  resource: readResource,
 };

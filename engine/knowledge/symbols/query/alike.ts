@@ -1,0 +1,64 @@
+import { STRATEGIES } from '../edges.ts';
+import type { FileIndexer } from '../index-files/indexer.ts';
+import { HAS_OVERLOADS, listParameters, readRange } from '../overloads.ts';
+import { SYMBOL_COLUMNS, type SymbolRow, toSymbol } from '../store/rows.ts';
+
+/** A symbol whose incoming references also count for another one. */
+export interface AlikeSymbol {
+  id: number;
+  /** Counts only references that may mean any of several overloads. */
+  isShared: boolean;
+}
+
+export interface AlikeSymbols {
+  /** The symbol itself first. */
+  all: AlikeSymbol[];
+  /** Number of functions that share the references which may mean any of them; 1 for none. */
+  overloads: number;
+}
+
+export const OVERLOAD = STRATEGIES.indexOf('overload');
+
+/** The names of constructors in the languages: creating an object refers to its class. */
+const CONSTRUCTORS = ['constructor', '__init__', '__construct', 'initialize'];
+
+/** Creates the search for symbols that calls do not distinguish from another: overloads, a class and its constructors. */
+export function createAlikeFinder({ db }: Pick<FileIndexer, 'db'>) {
+  const named = db.prepare(
+    `SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file
+      WHERE symbol.file = ? AND parent = ? AND name = ? ORDER BY place`,
+  );
+  const place = db.prepare('SELECT id FROM symbol WHERE file = ? AND place = ?').pluck();
+  const listNamed = (file: number, parent: number, name: string): SymbolRow[] =>
+    named.all(file, parent, name).map(toSymbol);
+
+  return (symbol: SymbolRow): AlikeSymbols => {
+    const own = { id: symbol.id, isShared: false };
+    if (symbol.kind === 'class' || symbol.kind === 'enum') {
+      const made = CONSTRUCTORS.flatMap((name) => listNamed(symbol.file, symbol.place, name));
+      return { all: [own, ...made.map(({ id }) => ({ id, isShared: false }))], overloads: 1 };
+    }
+    if (symbol.kind !== 'function' && symbol.kind !== 'method') return { all: [own], overloads: 1 };
+    const group = listNamed(symbol.file, symbol.parent, symbol.name).filter(
+      ({ kind }) => kind === 'function' || kind === 'method',
+    );
+    if (CONSTRUCTORS.includes(symbol.name) && symbol.parent > 0) {
+      const id = place.get(symbol.file, symbol.parent) as number;
+      return { all: [own, { id, isShared: false }], overloads: group.length };
+    }
+    if (group.length < 2 || !HAS_OVERLOADS.has(symbol.language)) return { all: [own], overloads: 1 };
+    const others = group.filter((each) => each.id !== symbol.id && mayBeMeantBoth(symbol, each));
+    return {
+      all: [own, ...others.map(({ id }) => ({ id, isShared: true }))],
+      overloads: others.length + 1,
+    };
+  };
+}
+
+/** Reports whether one call may mean either of two overloads, by the number of their arguments. */
+function mayBeMeantBoth(one: SymbolRow, other: SymbolRow): boolean {
+  const [first, second] = [one, other].map(({ signature, name }) => listParameters(signature, name));
+  if (first == null || second == null) return true;
+  const [a, b] = [readRange(first), readRange(second)];
+  return a[0] <= b[1] && b[0] <= a[1];
+}
