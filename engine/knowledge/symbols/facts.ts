@@ -80,6 +80,8 @@ export interface SymbolFact {
   isExported?: true;
   /** The type of a method declared outside of it: a Go receiver, a Rust `impl`. */
   owner?: string;
+  /** The type of the objects that a function extends as if it were theirs: `fun A.f()` in Kotlin, `f(this A a)` in C#. */
+  receiver?: TypeExpr;
   /** True for a static member. */
   isStatic?: true;
   /** True if a call returns a promise of its result. */
@@ -99,6 +101,9 @@ export interface SymbolFact {
   /** The constraints of a generic symbol's parameters. */
   generics?: TypeExpr[];
 }
+
+export const isFunction = ({ kind }: Pick<SymbolFact, 'kind'>): boolean =>
+  kind === 'function' || kind === 'method';
 
 /** A name from another file. */
 export interface ImportFact {

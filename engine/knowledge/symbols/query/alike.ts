@@ -40,7 +40,7 @@ export function createAlikeFinder({ db }: Pick<FileIndexer, 'db'>) {
     }
     if (symbol.kind !== 'function' && symbol.kind !== 'method') return { all: [own], overloads: 1 };
     const group = listNamed(symbol.file, symbol.parent, symbol.name).filter(
-      ({ kind }) => kind === 'function' || kind === 'method',
+      ({ kind, qualified }) => (kind === 'function' || kind === 'method') && qualified === symbol.qualified,
     );
     if (CONSTRUCTORS.includes(symbol.name) && symbol.parent > 0) {
       const id = place.get(symbol.file, symbol.parent) as number;

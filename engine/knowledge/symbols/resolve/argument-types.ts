@@ -26,7 +26,7 @@ const OF_COLLECTIONS = new Set(['Collection', 'Iterable', 'Sequence', 'IEnumerab
 const MOST_BASES = 12;
 
 /** Creates the comparison of arguments with the parameters of functions. @param language of the call */
-export function createArgumentFitting({ evaluateType }: Pick<ValueEvaluator, 'evaluateType'>) {
+export function createArgumentFitting(types: Pick<ValueEvaluator, 'evaluateType'>) {
   /** Follows the bases of a class: true if it finds the wanted one, null if an external base may have it. */
   function hasBase(
     value: Extract<ResolvedValue, { is: 'instance' }>,
@@ -42,7 +42,7 @@ export function createArgumentFitting({ evaluateType }: Pick<ValueEvaluator, 'ev
         continue;
       }
       for (const type of symbolAt(at.file, at.index).bases ?? []) {
-        const base = evaluateType(at.file, type);
+        const base = types.evaluateType(at.file, type);
         if (isWanted(base)) return true;
         waiting.push(base);
       }

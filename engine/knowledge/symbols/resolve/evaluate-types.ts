@@ -2,7 +2,7 @@ import type { ExpressionFact, TypeExpr } from '../facts.ts';
 import { HAS_OVERLOADS } from '../overloads.ts';
 import { findBuiltInType } from './built-in.ts';
 import type { ValueEvaluation } from './evaluation.ts';
-import { type FileView, symbolAt } from './project.ts';
+import { type FileView, IS_ECMA, symbolAt } from './project.ts';
 import {
   joinValues,
   OUTSIDE_VALUE,
@@ -10,9 +10,6 @@ import {
   type TypeSubstitution,
   UNKNOWN_VALUE,
 } from './values.ts';
-
-/** Languages whose enums have no methods. */
-const IS_ECMA: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript']);
 
 /** Evaluates types. */
 export function createTypeEvaluator(

@@ -4,6 +4,7 @@ import { createSymbolEvaluator } from './evaluate-symbols.ts';
 import { createTypeEvaluator } from './evaluate-types.ts';
 import type { ValueEvaluation, ValueEvaluator } from './evaluation.ts';
 import { createExportFinder } from './exports.ts';
+import { createExtensionFinder } from './extensions.ts';
 import type { NameRules, NameSpace } from './language-rules.ts';
 import { createMemberFinder } from './members.ts';
 import { type FileView, findRoot, type GraphProject, symbolAt } from './project.ts';
@@ -29,6 +30,7 @@ export function createEvaluator(
     createTypeEvaluator(parts),
     createCallEvaluator(parts),
     createMemberFinder(parts),
+    createExtensionFinder(parts),
     createExportFinder(parts),
   );
 }
@@ -65,7 +67,7 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
         return memberOf(evaluate(file, expr[1], owner), expr[2]);
       case 'c':
         return guard(`c${file.id}:${JSON.stringify(expr)}`, () =>
-          parts.callValue(evaluate(file, expr[1], owner), expr[2]),
+          parts.callValue(evaluateCalled(file, expr[1], owner), expr[2]),
         );
       case 'n': {
         const [, made, ...types] = expr;
@@ -109,6 +111,17 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
   /** Returns a member: a missing member of a known value is external; of an unknown value it is unknown. */
   const memberOf = (object: ResolvedValue, name: string): ResolvedValue =>
     parts.findMember(object, name)?.value ?? (object.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE);
+
+  function evaluateCalled(
+    file: FileView,
+    expr: ExpressionFact,
+    owner: TypeSubstitution | null,
+  ): ResolvedValue {
+    if (expr[0] !== 'm') return evaluate(file, expr, owner);
+    const object = evaluate(file, expr[1], owner);
+    const found = parts.findCalled(file, object, expr[2]);
+    return found?.value ?? (object.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE);
+  }
 
   function baseOf(file: FileView, index: number): ResolvedValue {
     const [base] = symbolAt(file, index).bases ?? [];

@@ -4,6 +4,9 @@ import type { FileView, GraphProject } from './project.ts';
 import type { ResolvedValue, SymbolValue, TypeSubstitution } from './values.ts';
 import type { WorkLimit } from './work-limit.ts';
 
+/** The use of a member: as a value, as a type, or in a call. */
+export type MemberUse = NameSpace | 'call';
+
 /** A found member, and how it was found. */
 export interface FoundMember {
   value: ResolvedValue;
@@ -34,7 +37,9 @@ export interface ValueEvaluation extends WorkLimit {
   /** Returns the type of a parameter of a function that is known by its type. */
   parameterOf(value: ResolvedValue, index: number): ResolvedValue;
   /** Finds a member of a value by name; null if the project is not known to have one. */
-  findMember(value: ResolvedValue, name: string, space?: NameSpace): FoundMember | null;
+  findMember(value: ResolvedValue, name: string, use?: MemberUse): FoundMember | null;
+  /** Finds a member that is called: methods first, then functions that extend the value, then fields. */
+  findCalled(file: FileView, value: ResolvedValue, name: string): FoundMember | null;
   /** Returns an export of a file by name, through re-exporting files. */
   findExport(file: FileView, name: string, space: NameSpace): ResolvedValue | null;
 }
@@ -49,6 +54,7 @@ export type ValueEvaluator = Pick<
   | 'readImport'
   | 'lookUpType'
   | 'findMember'
+  | 'findCalled'
   | 'findExport'
   | 'settle'
 >;

@@ -1,5 +1,10 @@
-import type { ExpressionFact, ReferenceKind, SymbolFact, TypeExpr } from '../facts.ts';
-import { MANY_ARGUMENTS } from '../facts.ts';
+import {
+  type ExpressionFact,
+  isFunction,
+  MANY_ARGUMENTS,
+  type ReferenceKind,
+  type SymbolFact,
+} from '../facts.ts';
 import { takesArguments } from '../overloads.ts';
 import { type ArgumentFit, createArgumentFitting } from './argument-types.ts';
 import type { ValueEvaluator } from './evaluation.ts';
@@ -38,12 +43,16 @@ export function createOverloadChooser(project: GraphProject, evaluator: ValueEva
       .map((index) => ({ view, index }));
 
   /** Returns the overloads that take that many arguments: of a class, otherwise of the nearest base that has some. */
-  function listFitting(view: FileView, parent: number, name: string, given: number): Overload[] {
-    let level: { view: FileView; parent: number }[] = [{ view, parent }];
+  function listFitting(view: FileView, fact: SymbolFact, given: number): Overload[] {
+    const { name } = fact;
+    let level: { view: FileView; parent: number }[] = [{ view, parent: fact.parent }];
     for (let depth = 0; depth < MOST_LEVELS && level.length > 0; depth += 1) {
       const fitting = level
         .flatMap((at) => listOwn(at.view, at.parent, name))
-        .filter((each) => takesArguments(symbolAt(each.view, each.index), given));
+        .filter((each) => {
+          const other = symbolAt(each.view, each.index);
+          return takesArguments(other, given) && isSameGroup(fact, other, given);
+        });
       if (fitting.length > 0) return fitting;
       level = level.flatMap((at) =>
         (symbolAt(at.view, at.parent).bases ?? []).flatMap((type) => {
@@ -56,10 +65,10 @@ export function createOverloadChooser(project: GraphProject, evaluator: ValueEva
   }
 
   function readParameter({ view, index }: Overload, at: number): ResolvedValue {
-    const { params = [], arity } = symbolAt(view, index);
+    const { params = [], arity, receiver } = symbolAt(view, index);
     const isMany = arity?.[1] === MANY_ARGUMENTS;
     const last = params.length - 1;
-    const type: TypeExpr | undefined = isMany && at >= last ? params[last] : params[at];
+    const type = at < 0 ? receiver : isMany && at >= last ? params[last] : params[at];
     if (type === undefined) return { is: 'unknown' };
     // A type parameter without a bound fits anything.
     if (type[0] === '?' && type[1] !== undefined) return { is: 'outside', name: 'Object' };
@@ -69,8 +78,10 @@ export function createOverloadChooser(project: GraphProject, evaluator: ValueEva
 
   function rate(each: Overload, values: readonly ResolvedValue[]): RatedOverload {
     const { language } = each.view;
-    const { arity, params: declared = [] } = symbolAt(each.view, each.index);
-    const params = values.map((_, at) => readParameter(each, at));
+    const { arity, params: declared = [], receiver } = symbolAt(each.view, each.index);
+    // `A.f(b, 1)` of C# gives the extended object as an argument.
+    const shift = receiver !== undefined && values.length > declared.length ? 1 : 0;
+    const params = values.map((_, at) => readParameter(each, at - shift));
     const fits = values.map((value, at): ArgumentFit => {
       const fit = fitArgument(value, params[at]!, language);
       const isLast =
@@ -143,7 +154,7 @@ export function createOverloadChooser(project: GraphProject, evaluator: ValueEva
     if (!isFunction(fact)) return way;
     const own = listOwn(view, fact.parent, fact.name);
     if (own.length < 2 && takesArguments(fact, args.length)) return way;
-    const fitting = listFitting(view, fact.parent, fact.name, args.length);
+    const fitting = listFitting(view, fact, args.length);
     // Overloads may be external, as those of a base; other grammars leave doubt about the number of parameters.
     if (fitting.length === 0) return IS_COUNTED.has(view.language) ? null : way;
     const left = fitting.length === 1 ? fitting : narrow(fitting, readArguments(file, args));
@@ -156,9 +167,15 @@ export function createOverloadChooser(project: GraphProject, evaluator: ValueEva
   };
 }
 
-const IS_COUNTED: ReadonlySet<string> = new Set(['java', 'csharp']);
+/** Reports whether two functions of one name belong to the same type, or extend the same one. */
+function isSameGroup(one: SymbolFact, other: SymbolFact, given: number): boolean {
+  if (one.owner !== other.owner) return false;
+  if (one.receiver === undefined || other.receiver === undefined) return one.receiver === other.receiver;
+  // Called through its class, a C# function gets the object as an argument, which chooses.
+  return given > (one.params?.length ?? 0) || JSON.stringify(one.receiver) === JSON.stringify(other.receiver);
+}
 
-const isFunction = ({ kind }: SymbolFact): boolean => kind === 'function' || kind === 'method';
+const IS_COUNTED: ReadonlySet<string> = new Set(['java', 'csharp']);
 
 function isSameType(one: ResolvedValue, other: ResolvedValue): boolean {
   if (one.is !== other.is) return false;

@@ -39,12 +39,16 @@ export interface GraphProject {
   findRustCrate(from: FileView, name: string | null): FileView | null;
   /** Returns the method for a member of an unknown value by name; null unless only one symbol of the project has that name. */
   findOnlyMethod(from: FileView, name: string): { file: number; index: number } | null;
+  /** Returns the functions of that name that extend a type. */
+  findExtensions(from: FileView, name: string): readonly { file: number; index: number }[];
   /** Records that the asking file depends on a name of a file. */
   use(file: FileView, name: string): void;
 }
 
 /** Languages whose methods are declared outside of their types. */
-export const DECLARES_OUTSIDE: ReadonlySet<string> = new Set(['go', 'rust']);
+export const DECLARES_OUTSIDE: ReadonlySet<string> = new Set(['go', 'rust', 'swift']);
+
+export const IS_ECMA: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript']);
 
 /** Indexes the facts of a file. */
 export function createFileView(

@@ -2,17 +2,22 @@ import type { ReferenceEdge } from '../edges.ts';
 import type { ExpressionFact, ReferenceFact, ReferenceKind } from '../facts.ts';
 import type { ValueEvaluator } from './evaluation.ts';
 import { createOverloadChooser } from './overloads.ts';
-import type { FileView, GraphProject } from './project.ts';
+import { type FileView, type GraphProject, IS_ECMA, symbolAt } from './project.ts';
 import { createTargetFinder, type FoundTarget } from './reference-target.ts';
 
 /** Creates the resolution of what a reference names. */
 function createExpressionResolver(project: GraphProject, evaluator: ValueEvaluator) {
-  const { evaluate, lookUpType, findMember } = evaluator;
+  const { evaluate, lookUpType, findMember, findCalled } = evaluator;
   const { findHeld, found } = createTargetFinder(evaluator);
 
-  function resolveMember(file: FileView, object: ExpressionFact, name: string): FoundTarget | null {
+  function resolveMember(
+    file: FileView,
+    object: ExpressionFact,
+    name: string,
+    kind: ReferenceKind,
+  ): FoundTarget | null {
     const value = evaluate(file, object);
-    const member = findMember(value, name);
+    const member = kind === 'call' ? findCalled(file, value, name) : findMember(value, name);
     if (member !== null) {
       if (value.is === 'module' || value.is === 'space') return found(member.value, 1, 'import');
       if (object[0] === 'self' || object[0] === 'super')
@@ -45,7 +50,9 @@ function createExpressionResolver(project: GraphProject, evaluator: ValueEvaluat
       case 'g':
         return found(isType ? lookUpType(file, expr) : evaluate(file, expr), 1, 'package');
       case 'm':
-        return isType ? found(lookUpType(file, expr), 1, 'import') : resolveMember(file, expr[1], expr[2]);
+        return isType
+          ? found(lookUpType(file, expr), 1, 'import')
+          : resolveMember(file, expr[1], expr[2], kind);
       case 'l': {
         const behind = file.facts.locals[expr[1]] ?? (['?'] as const);
         const value = kind === 'call' ? findHeld(evaluate(file, expr)) : evaluate(file, expr);
@@ -59,7 +66,7 @@ function createExpressionResolver(project: GraphProject, evaluator: ValueEvaluat
         const isBare = last?.[0] === 'g' && ways.length > 1;
         if (!isBare) return found(evaluate(file, expr), 0.7, 'type');
         for (const way of ways.slice(0, -1)) {
-          const own = way[0] === 'm' && way[1][0] === 'self' ? resolveMember(file, way[1], way[2]) : null;
+          const own = way[0] === 'm' ? resolveMember(file, way[1], way[2], kind) : null;
           if (own !== null) return own;
         }
         return resolveExpression(file, last, kind);
@@ -123,10 +130,17 @@ export function createReferenceResolver(project: GraphProject, evaluator: ValueE
     evaluator.beginReference();
     try {
       const way = resolveExpression(file, expr, kind);
+      if (way !== null && kind === 'call' && isHeldByField(way)) return null;
       return way === null || args === undefined ? way : chooseOverload(file, way, kind, args);
     } catch {
       return null;
     }
+  }
+
+  /** Reports whether a call ends at a field: outside of scripts, whose fields have the type of their function, it calls a value. */
+  function isHeldByField({ to }: FoundTarget): boolean {
+    const view = project.view(to.file);
+    return view !== null && !IS_ECMA.has(view.language) && symbolAt(view, to.index).kind === 'field';
   }
 
   /** Reports whether a reference is shown: variables and fields as mere values are not. */

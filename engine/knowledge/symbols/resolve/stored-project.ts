@@ -64,6 +64,7 @@ export function createStoredProject(
     view: viewFile,
     forget(id) {
       packages.clear();
+      findMethod.forget();
       forgetFile(id);
     },
     begin() {
@@ -104,7 +105,11 @@ export function createStoredProject(
     }),
     findOnlyMethod(from, name) {
       use(ANY_FILE, name);
-      return findMethod(from.language, name);
+      return findMethod.findOnly(from.language, name);
+    },
+    findExtensions(from, name) {
+      use(ANY_FILE, name);
+      return findMethod.listAll(from.language, name);
     },
     addPath(path, id) {
       paths.set(path, id);
@@ -114,6 +119,7 @@ export function createStoredProject(
     },
     removePath(path) {
       packages.clear();
+      findMethod.forget();
       paths.delete(path);
       ecma = null;
       folders.forget();

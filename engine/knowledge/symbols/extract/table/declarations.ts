@@ -1,10 +1,10 @@
-import { type ExpressionFact, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
+import { type ExpressionFact, type SymbolFact, type TypeExpr, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
 import { HAS_OVERLOADS } from '../../overloads.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, createScope } from '../scope.ts';
 import { listBases } from './bases.ts';
 import { NAMES } from './kinds.ts';
-import { readArity, readParameters } from './parameters.ts';
+import { findParameterList, listNames, readArity, readParameters, readParameterType } from './parameters.ts';
 import type { TablePlace, TableWalk } from './place.ts';
 
 const MOST_RETURNS = 4;
@@ -23,8 +23,12 @@ export function createTableDeclarationReader(
     for (const param of nodes.childrenOf(generics)) bindGeneric(param, inner);
     const receiver = nodes.childIn(node, 'receiver');
     fact.params = readParameters(walk, node, inner);
+    readReceiver(node, fact, inner);
     if (HAS_OVERLOADS.has(language)) {
-      const arity = readArity(walk, node);
+      const [least, most] = readArity(walk, node);
+      // The extended object of C# may also be given as an argument.
+      const arity: SymbolFact['arity'] =
+        language === 'csharp' && fact.receiver !== undefined ? [least - 1, most] : [least, most];
       if (arity.some((each) => each !== fact.params!.length)) fact.arity = arity;
     }
     if (receiver >= 0 && language === 'go')
@@ -58,6 +62,19 @@ export function createTableDeclarationReader(
       if (last[0] !== '?' && inner.returns.length === 0 && language === 'rust') inner.returns.push(last);
     }
     if (fact.returnType === undefined) fact.returns = inner.returns.slice(0, MOST_RETURNS);
+  }
+
+  /** Reads the type that a function extends: `this` is its object. */
+  function readReceiver(node: NodeId, fact: SymbolFact, place: TablePlace): void {
+    if (language === 'kotlin') {
+      const type = nodes.childOfKind(node, 'user_type', 'nullable_type');
+      if (type < 0 || nodes.startOf(type) > nodes.startOf(walk.findName(node))) return;
+      fact.receiver = types.readType(type, place);
+      bindName(place.scope, 'this', { value: ['t', fact.receiver] });
+    }
+    const isExtension = language === 'csharp' && /\(\s*(?:\[[^\]]*\]\s*)?this\s/.test(fact.signature);
+    if (!isExtension || fact.params?.[0] === undefined) return;
+    [fact.receiver, ...fact.params] = fact.params as [TypeExpr, ...TypeExpr[]];
   }
 
   /** Reads an anonymous function: its parameters shadow outer names. */
@@ -106,12 +123,38 @@ export function createTableDeclarationReader(
       return;
     }
     const body = walk.findBody(node);
-    // The header may have parameters that are fields, as in records and Kotlin classes.
-    readParameters(walk, node, { ...inner, scope: createScope(inner.scope) });
+    const header = { ...inner, scope: createScope(inner.scope) };
+    readParameters(walk, node, header);
+    declareHeaderFields(walk, node, symbol, header);
     if (body >= 0) walk.readValue(body, inner);
   }
 
   return { readFunction, readLambda, readClass };
+}
+
+/** Declares the fields in the header of a class, as records and Kotlin classes have them. */
+function declareHeaderFields(walk: TableWalk, node: NodeId, symbol: number, place: TablePlace): void {
+  const { nodes, language, collector, symbols } = walk;
+  const isRecord = nodes.kindOf(node) === 'record_declaration';
+  const list =
+    language === 'kotlin'
+      ? nodes.childOfKind(nodes.childOfKind(node, 'primary_constructor'), 'class_parameters')
+      : isRecord
+        ? findParameterList(walk, node)
+        : -1;
+  for (const param of nodes.childrenOf(list)) {
+    const [name = -1] = listNames(walk, param);
+    if (!isRecord && !/\bva[lr]\s/.test(nodes.textBefore(param, name))) continue;
+    const type = readParameterType(walk, param, -1, place);
+    if (name < 0 || collector.findDeclared(symbol, nodes.textOf(name)).length > 0) continue;
+    const field = collector.addSymbol({
+      name: nodes.textOf(name),
+      kind: 'field',
+      parent: symbol,
+      node: param,
+    });
+    if (type[0] !== '?') symbols[field]!.type = type;
+  }
 }
 
 /** Returns the result type after the parameters, for which Kotlin and Swift have no field. */

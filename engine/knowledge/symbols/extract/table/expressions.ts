@@ -89,6 +89,7 @@ export const EXPRESSION_READERS: TableReaders = {
   await_expression: readAwait,
   unary_expression: readLast,
   pointer_expression: readLast,
+  postfix_unary_expression: readLast,
   reference_expression: readLast,
   parenthesized_expression: readLast,
   expression_statement: readLast,

@@ -2,7 +2,7 @@ import type { SymbolKind } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, type NameScope } from '../scope.ts';
 import { CLASSES, FUNCTIONS } from './kinds.ts';
-import { findClassKind, findOwner, isExported, isStaticMethod } from './modifiers.ts';
+import { findClassKind, findOwner, isExported, isStaticMethod, isSwiftExtension } from './modifiers.ts';
 import type { TableWalk } from './place.ts';
 
 /** Finds the declarations of a file before their uses are read. */
@@ -30,7 +30,9 @@ export function createDeclarationFinder(
       classKind !== undefined &&
       !(kind.endsWith('_specifier') && body < 0) &&
       !(kind === 'module' && language !== 'ruby');
-    if (isClass || FUNCTIONS.has(kind)) {
+    // An extension of Swift declares methods of a type, and no type.
+    const isExtension = isSwiftExtension(walk, node);
+    if ((isClass && !isExtension) || FUNCTIONS.has(kind)) {
       const nameNode = findName(node);
       const name = nodes.textOf(nameNode).split(/::|\./).at(-1)!.trim();
       if (name !== '' || kind.includes('constructor') || kind === 'init_declaration') {
@@ -64,12 +66,10 @@ export function createDeclarationFinder(
         return;
       }
     }
-    const inner =
-      kind === 'impl_item'
-        ? node
-        : nodes.kindOf(outer) === 'impl_item' && kind === 'declaration_list'
-          ? outer
-          : node;
+    const isInside =
+      (nodes.kindOf(outer) === 'impl_item' && kind === 'declaration_list') ||
+      (kind === 'class_body' && isSwiftExtension(walk, outer));
+    const inner = isInside ? outer : node;
     for (const child of nodes.childrenOf(node)) declare(child, parent, inner);
   }
 

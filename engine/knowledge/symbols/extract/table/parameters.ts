@@ -6,7 +6,7 @@ import { LAMBDAS, NAMES } from './kinds.ts';
 import type { TablePlace, TableWalk } from './place.ts';
 
 /** Returns the node of all parameters of a function; -1 if its grammar has none. */
-function findParameterList({ nodes }: Pick<TableWalk, 'nodes'>, node: NodeId): NodeId {
+export function findParameterList({ nodes }: Pick<TableWalk, 'nodes'>, node: NodeId): NodeId {
   let list = nodes.childIn(node, 'parameters');
   if (list < 0) list = nodes.childIn(nodes.childIn(node, 'declarator'), 'parameters');
   if (list < 0)
@@ -24,7 +24,12 @@ export function readArity(walk: TableWalk, node: NodeId): [least: number, most: 
 }
 
 /** Reads the type of a parameter; one that takes any number of arguments is a list. */
-function readParameterType(walk: TableWalk, param: NodeId, before: NodeId, place: TablePlace): TypeExpr {
+export function readParameterType(
+  walk: TableWalk,
+  param: NodeId,
+  before: NodeId,
+  place: TablePlace,
+): TypeExpr {
   const { nodes, language, types } = walk;
   const kind = nodes.kindOf(param);
   const isSpread = kind === 'spread_parameter';
@@ -50,7 +55,7 @@ function readParameterType(walk: TableWalk, param: NodeId, before: NodeId, place
 }
 
 /** Lists the nodes that have the names of a parameter. */
-function listNames({ nodes }: TableWalk, param: NodeId): NodeId[] {
+export function listNames({ nodes }: TableWalk, param: NodeId): NodeId[] {
   const names = nodes.childrenIn(param, 'name').filter((each) => NAMES.has(nodes.kindOf(each)));
   if (names.length > 0) return names;
   const pattern = nodes.childIn(param, 'pattern');

@@ -85,8 +85,16 @@ function readDeclarators(walk: TableWalk, node: NodeId, place: TablePlace): Expr
 function readProperty(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact {
   const { nodes } = walk;
   const variable = nodes.childOfKind(node, 'variable_declaration');
-  const name = variable >= 0 ? (nodes.childrenOf(variable)[0] ?? -1) : walk.findName(node);
-  const type = variable >= 0 ? (nodes.childrenOf(variable)[1] ?? -1) : nodes.childIn(node, 'type');
+  const found = variable >= 0 ? (nodes.childrenOf(variable)[0] ?? -1) : walk.findName(node);
+  // Swift has a pattern, and the type next to it.
+  const name = nodes.kindOf(found) === 'pattern' ? nodes.childOfKind(found, 'simple_identifier') : found;
+  const annotation = nodes.childOfKind(node, 'type_annotation');
+  const type =
+    variable >= 0
+      ? (nodes.childrenOf(variable)[1] ?? -1)
+      : annotation >= 0
+        ? annotation
+        : nodes.childIn(node, 'type');
   const value =
     nodes.childIn(node, 'value') >= 0
       ? nodes.childIn(node, 'value')
