@@ -98,8 +98,13 @@ export function createTypeEvaluator(
       return fact.type[0] === 'f' && meant.is === 'function' ? { ...meant, named: index } : meant;
     }
     if (fact.kind === 'enum' && IS_ECMA.has(file.language)) return OUTSIDE_VALUE;
-    // A value where a type is expected: an import of something that exists only as a value.
-    if (fact.kind === 'variable' || fact.kind === 'function') return UNKNOWN_VALUE;
+    // A class that is imported as a value, `const A = require('./a')`, or only a value.
+    if (fact.kind === 'variable') {
+      const held = parts.settle(value);
+      const isClass = held.is === 'symbol' && symbolAt(held.file, held.index).kind === 'class';
+      return isClass ? { is: 'instance', file: held.file, index: held.index, types } : UNKNOWN_VALUE;
+    }
+    if (fact.kind === 'function') return UNKNOWN_VALUE;
     return { is: 'instance', file, index, types };
   }
 

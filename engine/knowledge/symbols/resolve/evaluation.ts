@@ -26,6 +26,8 @@ export interface ValueEvaluation extends WorkLimit {
   lookUpType(file: FileView, named: ExpressionFact): ResolvedValue;
   /** Returns the object that a class, or a variable with a class, makes. */
   instanceOf(value: ResolvedValue, types: readonly ResolvedValue[]): ResolvedValue;
+  /** Returns the value of a variable or field, which may be another one; any other symbol is itself. */
+  valueOfSymbol(value: SymbolValue): ResolvedValue;
   /** Returns the final value of a variable that is declared by others; unknown for cycles. */
   settle(value: SymbolValue): ResolvedValue;
   /** @param given the number of arguments, where functions have overloads */

@@ -63,8 +63,12 @@ export function createMemberFinder(parts: ValueEvaluation): Pick<ValueEvaluation
     const fact = symbolAt(file, index);
     project.use(file, findRoot(file, index).name);
     if (HOLDS.has(fact.kind)) {
-      const held = parts.settle(value);
-      const found = guardMember(parts, `V${file.id}:${index}:${name}`, () => findMember(held, name, use));
+      // `A.b = function …` adds to the object of a variable.
+      const own = (file.members.get(index)?.get(name) ?? []).find((each) => symbolAt(file, each).isStatic);
+      if (own !== undefined) return { value: { is: 'symbol', file, index: own }, isOwn: true };
+      const found = guardMember(parts, `V${file.id}:${index}:${name}`, () =>
+        findMember(parts.valueOfSymbol(value), name, use),
+      );
       return found ?? findMerged(file, index, name);
     }
     const all = fact.kind === 'namespace' || fact.kind === 'enum' || !HAS_STATIC.has(file.language);

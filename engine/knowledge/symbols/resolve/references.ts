@@ -1,6 +1,6 @@
 import type { ReferenceEdge } from '../edges.ts';
 import type { ExpressionFact, ReferenceFact, ReferenceKind } from '../facts.ts';
-import type { ValueEvaluator } from './evaluation.ts';
+import { HOLDS, type ValueEvaluator } from './evaluation.ts';
 import { createOverloadChooser } from './overloads.ts';
 import { type FileView, type GraphProject, IS_ECMA, symbolAt } from './project.ts';
 import { createTargetFinder, type FoundTarget } from './reference-target.ts';
@@ -23,9 +23,9 @@ function createExpressionResolver(project: GraphProject, evaluator: ValueEvaluat
       if (object[0] === 'self' || object[0] === 'super')
         return found(member.value, member.isOwn ? 1 : 0.7, 'self');
       if (value.is === 'symbol') {
-        const { kind } = value.file.facts.symbols[value.index]!;
-        // A named class, enum or namespace is as certain as an import.
-        const isNamed = kind !== 'variable' && kind !== 'field';
+        const fact = symbolAt(value.file, value.index);
+        // A named class, enum or namespace is as certain as an import, and so is what stands for one.
+        const isNamed = !HOLDS.has(fact.kind) || fact.init?.[0] === 'i';
         return found(member.value, isNamed && member.isOwn ? 1 : 0.7, isNamed ? 'import' : 'type');
       }
       return found(member.value, 0.7, 'type');
@@ -57,7 +57,7 @@ function createExpressionResolver(project: GraphProject, evaluator: ValueEvaluat
         const behind = file.facts.locals[expr[1]] ?? (['?'] as const);
         const value = kind === 'call' ? findHeld(evaluate(file, expr)) : evaluate(file, expr);
         const isModule = behind[0] === 'm' && ['module', 'space'].includes(evaluate(file, behind[1]).is);
-        return found(value, isModule ? 1 : 0.7, 'alias');
+        return found(value, isModule || behind[0] === 'i' ? 1 : 0.7, 'alias');
       }
       case '|': {
         // A bare name: of the enclosing classes, otherwise of the package.
@@ -126,15 +126,35 @@ export function createReferenceResolver(project: GraphProject, evaluator: ValueE
   const chooseOverload = createOverloadChooser(project, evaluator);
 
   /** Resolves a reference; unexpected code resolves to nothing, and does not abort the other references of the file. */
-  function resolveOrGiveUp(file: FileView, [kind, expr, , , args]: ReferenceFact): FoundTarget | null {
+  function resolveOrGiveUp(file: FileView, [kind, expr, , , args]: ReferenceFact): FoundTarget[] {
     evaluator.beginReference();
     try {
       const way = resolveExpression(file, expr, kind);
-      if (way !== null && kind === 'call' && isHeldByField(way)) return null;
-      return way === null || args === undefined ? way : chooseOverload(file, way, kind, args);
+      if (way === null) return [];
+      const behind = kind === 'type' ? null : followAlias(way);
+      if (kind === 'call' && behind === null && isHeldByField(way)) return [];
+      const [first, ...others] = behind ?? [way];
+      if (first === undefined) return [];
+      const chosen = args === undefined ? first : chooseOverload(file, first, kind, args);
+      return chosen === null ? [] : [chosen, ...others];
     } catch {
-      return null;
+      return [];
     }
+  }
+
+  /** Returns the function or class that a variable or field names, and the variable unless it only stands for an import, with none for one from outside; null for anything else. */
+  function followAlias(way: FoundTarget): FoundTarget[] | null {
+    const view = project.view(way.to.file);
+    if (view === null) return null;
+    const { kind, type, init } = symbolAt(view, way.to.index);
+    if (!HOLDS.has(kind) || type !== undefined || init === undefined || !IS_NAME.has(init[0])) return null;
+    const held = evaluator.settle({ is: 'symbol', file: view, index: way.to.index });
+    const isImport = init[0] === 'i' || (init[0] === 'm' && init[1][0] === 'i');
+    // Like a name that is imported from outside, its variable has no callers.
+    if (isImport && held.is === 'outside') return [];
+    if (held.is !== 'symbol' || HOLDS.has(symbolAt(held.file, held.index).kind)) return null;
+    const behind: FoundTarget = { ...way, to: { file: held.file.id, index: held.index }, strategy: 'alias' };
+    return isImport || kind === 'field' ? [behind] : [behind, way];
   }
 
   /** Reports whether a call ends at a field: outside of scripts, whose fields have the type of their function, it calls a value. */
@@ -156,14 +176,17 @@ export function createReferenceResolver(project: GraphProject, evaluator: ValueE
       let unresolved = 0;
       evaluator.beginFile();
       for (const reference of file.facts.references) {
-        const way = resolveOrGiveUp(file, reference);
-        if (way === null) unresolved += 1;
-        else edges.add(way, reference);
+        const ways = resolveOrGiveUp(file, reference);
+        if (ways.length === 0) unresolved += 1;
+        for (const way of ways) edges.add(way, reference);
       }
       return { edges: edges.finish(), unresolved };
     },
   };
 }
+
+/** Values that are the name of something else. */
+const IS_NAME: ReadonlySet<string> = new Set(['s', 'i', 'm', 'l']);
 
 /** Members of built-in objects: a project's member of the same name is rarely meant. */
 const COMMON_MEMBERS = new Set(

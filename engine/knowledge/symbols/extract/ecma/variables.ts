@@ -34,7 +34,12 @@ function readVariable(walk: SyntaxWalk, node: NodeId, place: WalkState, isExport
   if (fact.kind === 'function') walk.readNamedFunction(valueNode, symbol, place, type);
   else if (fact.kind === 'class')
     walk.readClass(valueNode, symbol, { ...place, scope: createScope(place.scope) });
-  else if (valueNode >= 0) fact.init = walk.readValue(valueNode, { ...place, symbol }, type);
+  else if (valueNode >= 0) {
+    fact.init = walk.readValue(valueNode, { ...place, symbol }, type);
+    // `app = module.exports = {}`: its members are added through the variable.
+    if (/^(?:exports\s*=\s*)?module\.exports\s*=[^=]/.test(nodes.textOf(valueNode).slice(0, 60)))
+      walk.exportWhole(['s', symbol]);
+  }
   if (isExported) collector.addExport({ name: fact.name, value: ['s', symbol] });
 }
 
