@@ -17,6 +17,7 @@ import type { IndexProgress } from './index-files/indexer.ts';
 import { describeIndexing, type ReadImpact } from './read-impact.ts';
 import {
   describeGraphState,
+  describeUnsure,
   labelSymbol,
   pickAnswer,
   sayTrace,
@@ -147,14 +148,21 @@ export function traceTool(graph: Graph) {
       const trace = toWireTrace(found.trace, input.limit);
       trace.symbols[found.symbol.id] = labelSymbol(found.symbol);
       const isAlone = trace.edges.length === 0;
+      const unsure = found.trace.unsure === null ? null : describeUnsure(found.trace.unsure);
       const none =
-        direction === 'callees' ? 'no_callees' : direction === 'callers' ? 'no_callers' : 'no_edges';
+        unsure !== null
+          ? 'unsure_callers'
+          : direction === 'callees'
+            ? 'no_callees'
+            : direction === 'callers'
+              ? 'no_callers'
+              : 'no_edges';
       const { overloads } = found.trace;
       const why = isAlone
-        ? `${found.symbol.name} is indexed, but no edge was found`
+        ? `${found.symbol.name} is indexed, but no edge was found${unsure === null ? '' : `: ${unsure}`}`
         : overloads > 1
           ? `${overloads} overloads share some of these callers`
-          : null;
+          : unsure;
       return {
         ...describeGraphState(asked, isAlone ? none : null, why),
         id: found.symbol.id,

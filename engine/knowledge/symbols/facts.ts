@@ -150,6 +150,12 @@ export interface FileFacts {
   errors: number;
 }
 
+/** Reports whether a value is a name alone, which may be a member of an enclosing class. */
+export function isBareName(expr: ExpressionFact): boolean {
+  const last = expr.at(-1) as ExpressionFact | undefined;
+  return expr[0] === '|' && expr.length > 2 && last?.[0] === 'g';
+}
+
 /** Replaces the index of an element: an unknown key or index, which for a map means a value, not a pair. */
 export const ANY_KEY = -1;
 

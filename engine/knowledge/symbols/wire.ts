@@ -3,6 +3,7 @@ import type { AskedGraph } from './index.ts';
 import type { GraphAnswer, NothingFound } from './query/answer.ts';
 import type { ImpactReport, ReachedSymbol } from './query/impact.ts';
 import type { TraceReport, TraceStep } from './query/trace.ts';
+import type { UnsureCallers } from './query/unsure.ts';
 import type { SymbolRow } from './store/rows.ts';
 
 /** Returns a symbol as named in answers: `Class.method src/a.ts:40`. */
@@ -58,6 +59,24 @@ const formatStale = (stale: AskedGraph['stale']): string | null => {
   const what = phase === 'read' ? 'files read' : 'files resolved';
   return `stale: the index is being built, ${done} of ${total} ${what}; ask again in a few seconds`;
 };
+
+/** Describes the references that may be callers though none is known, as a clause; null if there are none. */
+export function describeUnsure({
+  mentions,
+  files,
+  overridden = [],
+}: Pick<UnsureCallers, 'mentions' | 'files'> & { overridden?: readonly SymbolRow[] }): string | null {
+  const named = overridden.slice(0, 3).map(labelSymbol).join(', ');
+  const parts = [
+    ...(mentions === 0
+      ? []
+      : [
+          `${formatCount(mentions, 'mention')} of the name in ${formatCount(files, 'file')} could not be resolved and may be callers`,
+        ]),
+    ...(named === '' ? [] : [`it may be called through ${named}`]),
+  ];
+  return parts.length === 0 ? null : parts.join('; ');
+}
 
 /** Notes missing edges of the project's compiler. */
 export const sayLack = (exact: string | null): string[] => (exact === null ? [] : [`exact edges: ${exact}`]);

@@ -10,6 +10,7 @@ import {
 } from '../store/rows.ts';
 import { createAlikeFinder, OVERLOAD } from './alike.ts';
 import { isTestPath, readSymbol, toRelative } from './find.ts';
+import { findUnsureCallers, type UnsureCallers } from './unsure.ts';
 
 /** A symbol that a change of some files may affect. */
 export interface ReachedSymbol {
@@ -35,6 +36,8 @@ export interface ImpactReport {
   /** For whole files only the outermost, for changed lines the innermost. */
   told: SymbolRow[];
   reached: ReachedSymbol[];
+  /** Mentions that may refer to one of the changed symbols, if none is reached. */
+  unsure: Pick<UnsureCallers, 'mentions' | 'files'>;
 }
 
 /** The changed lines of files; a file without an entry counts in full. */
@@ -44,6 +47,8 @@ export type TouchedLines = Readonly<
 
 const MOST_DECLARED = 2000;
 const MOST_REACHED = 1000;
+/** Maximum changed symbols whose unresolved mentions are counted. */
+const MOST_DOUBTED = 100;
 /** Maximum references to one symbol that are followed. */
 const MOST_CALLERS = 200;
 
@@ -114,7 +119,22 @@ export function findImpact(
     edge = next;
   }
   const told = declared.filter(({ path, parent }) => parent <= 0 || touched[path] !== undefined);
-  return { files: [...files].sort(), unknown, removed: [], declared, told, reached: [...reached.values()] };
+  const unsure = { mentions: 0, files: 0 };
+  if (reached.size === 0)
+    for (const symbol of declared.slice(0, MOST_DOUBTED)) {
+      const { mentions, files: some } = findUnsureCallers(indexer, symbol);
+      unsure.mentions += mentions;
+      unsure.files = Math.max(unsure.files, some);
+    }
+  return {
+    files: [...files].sort(),
+    unknown,
+    removed: [],
+    declared,
+    told,
+    reached: [...reached.values()],
+    unsure,
+  };
 }
 
 /** Creates the list of references to a symbol, with those to its class if it is a constructor. */

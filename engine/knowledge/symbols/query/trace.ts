@@ -2,6 +2,7 @@ import type { FileIndexer } from '../index-files/indexer.ts';
 import { type EdgeRow, REFERENCE_KINDS, type SymbolRow, toEdge } from '../store/rows.ts';
 import { type AlikeSymbol, createAlikeFinder, OVERLOAD } from './alike.ts';
 import { readSymbol } from './find.ts';
+import { findUnsureCallers, type UnsureCallers } from './unsure.ts';
 
 export type TraceDirection = 'callers' | 'callees' | 'both';
 
@@ -22,6 +23,8 @@ export interface TraceReport {
   /** Number of overloads that share callers; 1 if none are shared. */
   overloads: number;
   isCut: boolean;
+  /** What may be callers, if none is known. */
+  unsure: UnsureCallers | null;
 }
 
 /** Number of neighbours above which a symbol is a hub. */
@@ -47,6 +50,7 @@ export function traceCalls(
     mentions: [],
     overloads: 1,
     isCut: false,
+    unsure: null,
   };
   const order = 'ORDER BY confidence DESC, from_file, line LIMIT +?';
   const findAlike = createAlikeFinder(indexer);
@@ -117,6 +121,7 @@ export function traceCalls(
       .all(symbol.id, MOST_MENTIONS)
       .map((row) => ({ ...toEdge(row), hop: 1, way: 'callers' as const }));
     for (const { fromSymbol } of trace.mentions) know(fromSymbol);
+    if (trace.steps.length === 0) trace.unsure = findUnsureCallers(indexer, symbol);
   }
   if (direction !== 'callers') followCalls('callees');
   return trace;

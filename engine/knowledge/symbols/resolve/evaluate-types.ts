@@ -15,7 +15,7 @@ import {
 export function createTypeEvaluator(
   parts: ValueEvaluation,
 ): Pick<ValueEvaluation, 'evaluateType' | 'lookUpType'> {
-  const { guard, spendWork, rulesOf } = parts;
+  const { guard, spendWork } = parts;
 
   function evaluateType(
     file: FileView,
@@ -72,8 +72,15 @@ export function createTypeEvaluator(
     const meant = named[0] === 'g' ? null : lookUpType(file, named);
     // Languages import them too: `typing.Optional`, `java.util.List`.
     const isOutside = meant === null || (meant.is === 'outside' && named[0] === 'i');
-    const name = named[0] === 'g' ? named[1] : named[0] === 'i' ? file.facts.imports[named[1]]!.name : '';
-    const builtIn = isOutside ? findBuiltInType(file.language, name, values) : null;
+    const name =
+      named[0] === 'g'
+        ? named[1]
+        : named[0] === 'i'
+          ? file.facts.imports[named[1]]!.name
+          : named[0] === 'm'
+            ? named[2]
+            : '';
+    const builtIn = isOutside && named[0] !== 'm' ? findBuiltInType(file.language, name, values) : null;
     const hasNames = HAS_OVERLOADS.has(file.language);
     if (builtIn === 'called') return parts.callValue(values[0] ?? UNKNOWN_VALUE);
     if (builtIn !== null) return hasNames && builtIn.is === 'many' ? { ...builtIn, name } : builtIn;
@@ -83,9 +90,12 @@ export function createTypeEvaluator(
 
   function lookUpType(file: FileView, named: ExpressionFact): ResolvedValue {
     if (named[0] === 'i') return parts.readImport(file, named[1], 'type');
-    if (named[0] === 'g') return rulesOf(file).freeName(file, named[1], 'type');
-    if (named[0] === 'm')
-      return parts.findMember(lookUpType(file, named[1]), named[2], 'type')?.value ?? UNKNOWN_VALUE;
+    if (named[0] === 'g') return parts.readFree(file, named[1], 'type');
+    if (named[0] === 'm') {
+      const outer = lookUpType(file, named[1]);
+      if (outer.is === 'outside') return OUTSIDE_VALUE;
+      return parts.findMember(outer, named[2], 'type')?.value ?? UNKNOWN_VALUE;
+    }
     return parts.evaluate(file, named);
   }
 

@@ -1,4 +1,4 @@
-import type { ExpressionFact } from '../facts.ts';
+import { type ExpressionFact, isBareName } from '../facts.ts';
 import { createCallEvaluator } from './evaluate-calls.ts';
 import { createSymbolEvaluator } from './evaluate-symbols.ts';
 import { createTypeEvaluator } from './evaluate-types.ts';
@@ -36,8 +36,10 @@ export function createEvaluator(
 }
 
 /** Evaluates expressions. */
-function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation, 'evaluate' | 'readImport'> {
-  const { project, guard, spendWork, rulesOf } = parts;
+function createExpressionEvaluator(
+  parts: ValueEvaluation,
+): Pick<ValueEvaluation, 'evaluate' | 'readImport' | 'readFree'> {
+  const { project, guard, remember, spendWork, rulesOf } = parts;
 
   function symbolValue(file: FileView, index: number, owner: TypeSubstitution | null = null): ResolvedValue {
     project.use(file, findRoot(file, index).name);
@@ -56,7 +58,7 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
       case 'i':
         return readImport(file, expr[1], 'value');
       case 'g':
-        return rulesOf(file).freeName(file, expr[1], 'value');
+        return parts.readFree(file, expr[1], 'value');
       case 'l':
         return guard(`l${file.id}:${expr[1]}`, () =>
           evaluate(file, file.facts.locals[expr[1]] ?? ['?'], owner),
@@ -100,6 +102,7 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
       case 'super':
         return baseOf(file, expr[1]);
       case '|':
+        if (isBareName(expr)) return bareName(file, expr, owner);
         return joinValues(expr.slice(1).map((each) => evaluate(file, each as ExpressionFact, owner)));
       case 'x':
         return expr[1] === undefined ? OUTSIDE_VALUE : { is: 'outside', name: expr[1] };
@@ -111,6 +114,16 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
   /** Returns a member: a missing member of a known value is external; of an unknown value it is unknown. */
   const memberOf = (object: ResolvedValue, name: string): ResolvedValue =>
     parts.findMember(object, name)?.value ?? (object.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE);
+
+  /** Returns a name that is a member of an enclosing class, otherwise one of the package. */
+  function bareName(file: FileView, expr: ExpressionFact, owner: TypeSubstitution | null): ResolvedValue {
+    const ways = expr.slice(1) as ExpressionFact[];
+    for (const way of ways.slice(0, -1)) {
+      const found = way[0] === 'm' ? parts.findMember(evaluate(file, way[1], owner), way[2]) : null;
+      if (found !== null) return found.value;
+    }
+    return evaluate(file, ways.at(-1)!, owner);
+  }
 
   function evaluateCalled(
     file: FileView,
@@ -128,8 +141,13 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
     return base === undefined ? OUTSIDE_VALUE : parts.evaluateType(file, base);
   }
 
-  const readImport = (file: FileView, index: number, space: NameSpace): ResolvedValue =>
-    guard(`i${file.id}:${index}:${space}`, () => rulesOf(file).importValue(file, index, space));
+  const readImport = (file: FileView, index: number, space: NameSpace): ResolvedValue => {
+    const key = `i${file.id}:${index}:${space}`;
+    return remember(key, () => guard(key, () => rulesOf(file).importValue(file, index, space)));
+  };
 
-  return { evaluate, readImport };
+  const readFree = (file: FileView, name: string, space: NameSpace): ResolvedValue =>
+    remember(`g${file.id}:${name}:${space}`, () => rulesOf(file).freeName(file, name, space));
+
+  return { evaluate, readImport, readFree };
 }

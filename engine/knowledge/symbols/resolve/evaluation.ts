@@ -22,6 +22,8 @@ export interface ValueEvaluation extends WorkLimit {
   evaluateType(file: FileView, type: TypeExpr, owner?: TypeSubstitution | null): ResolvedValue;
   /** Returns the target of an import; files may import each other in a cycle. */
   readImport(file: FileView, index: number, space: NameSpace): ResolvedValue;
+  /** Returns the meaning of a name that the file does not declare. */
+  readFree(file: FileView, name: string, space: NameSpace): ResolvedValue;
   /** Returns the meaning of a name as a type. */
   lookUpType(file: FileView, named: ExpressionFact): ResolvedValue;
   /** Returns the object that a class, or a variable with a class, makes. */
@@ -51,6 +53,7 @@ export type ValueEvaluator = Pick<
   ValueEvaluation,
   | 'beginFile'
   | 'beginReference'
+  | 'remember'
   | 'evaluate'
   | 'evaluateType'
   | 'readImport'

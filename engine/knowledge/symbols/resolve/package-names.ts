@@ -65,9 +65,20 @@ export function createPackageNames(
         const found = each.name === '*' ? findDotted(file, each.from, name, space) : null;
         if (found !== null) return found;
       }
-      return OUTSIDE_VALUE;
+      return findFullName(file, name) ?? OUTSIDE_VALUE;
     },
   };
+
+  /** Returns the start of `a.b.C`, a name with its package; null if no package of the project starts like that. */
+  function findFullName(file: FileView, prefix: string): ResolvedValue | null {
+    if (!project.hasPackage(prefix)) return null;
+    return spaceOf(
+      (name, space) =>
+        findInFiles(project.filesOfPackage(file, prefix), name, space) ??
+        findFullName(file, `${prefix}.${name}`) ??
+        OUTSIDE_VALUE,
+    );
+  }
 
   const csharp: NameRules = {
     importValue: java.importValue,

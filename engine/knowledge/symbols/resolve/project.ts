@@ -25,6 +25,8 @@ export interface GraphProject {
   resolveModule(from: FileView, specifier: string): ModuleTarget;
   /** Returns all files of a package or namespace, by `packageName` and the language's rules. */
   filesOfPackage(from: FileView, name: string): FileView[];
+  /** Reports whether a file is in a package of that name, or of one below it. */
+  hasPackage(name: string): boolean;
   /** Returns the folder of a Go package by its import path; null for an external one. */
   findGoPackage(from: FileView, path: string): string | null;
   /** Returns a Python module, `.`, `.a` or `a.b`: its file, or a folder of modules without one. */

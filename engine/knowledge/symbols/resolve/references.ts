@@ -1,6 +1,8 @@
+import { LANGUAGES } from '../../sources/index.ts';
 import type { ReferenceEdge } from '../edges.ts';
-import type { ExpressionFact, ReferenceFact, ReferenceKind } from '../facts.ts';
+import { type ExpressionFact, isBareName, type ReferenceFact, type ReferenceKind } from '../facts.ts';
 import { HOLDS, type ValueEvaluator } from './evaluation.ts';
+import { createOriginFinder } from './origins.ts';
 import { createOverloadChooser } from './overloads.ts';
 import { type FileView, type GraphProject, IS_ECMA, symbolAt } from './project.ts';
 import { createTargetFinder, type FoundTarget } from './reference-target.ts';
@@ -9,6 +11,7 @@ import { createTargetFinder, type FoundTarget } from './reference-target.ts';
 function createExpressionResolver(project: GraphProject, evaluator: ValueEvaluator) {
   const { evaluate, lookUpType, findMember, findCalled } = evaluator;
   const { findHeld, found } = createTargetFinder(evaluator);
+  const { startsOutside } = createOriginFinder(evaluator);
 
   function resolveMember(
     file: FileView,
@@ -30,14 +33,16 @@ function createExpressionResolver(project: GraphProject, evaluator: ValueEvaluat
       }
       return found(member.value, 0.7, 'type');
     }
-    return value.is === 'unknown' ? resolveByName(file, name) : null;
+    return value.is === 'unknown' ? resolveByName(file, object, name) : null;
   }
 
   /** Returns the last resort: a member of an unknown value, if only one symbol of the project has that name. */
-  function resolveByName(file: FileView, name: string): FoundTarget | null {
-    if (COMMON_MEMBERS.has(name)) return null;
+  function resolveByName(file: FileView, object: ExpressionFact, name: string): FoundTarget | null {
+    if (COMMON_MEMBERS.has(name) || !GUESSES.has(file.language)) return null;
     const to = project.findOnlyMethod(file, name);
-    return to === null ? null : { to, confidence: 0.4, strategy: 'name', candidates: 1 };
+    return to === null || startsOutside(file, object)
+      ? null
+      : { to, confidence: 0.4, strategy: 'name', candidates: 1 };
   }
 
   function resolveExpression(file: FileView, expr: ExpressionFact, kind: ReferenceKind): FoundTarget | null {
@@ -63,8 +68,7 @@ function createExpressionResolver(project: GraphProject, evaluator: ValueEvaluat
         // A bare name: of the enclosing classes, otherwise of the package.
         const ways = expr.slice(1) as ExpressionFact[];
         const last = ways.at(-1);
-        const isBare = last?.[0] === 'g' && ways.length > 1;
-        if (!isBare) return found(evaluate(file, expr), 0.7, 'type');
+        if (!isBareName(expr) || last === undefined) return found(evaluate(file, expr), 0.7, 'type');
         for (const way of ways.slice(0, -1)) {
           const own = way[0] === 'm' ? resolveMember(file, way[1], way[2], kind) : null;
           if (own !== null) return own;
@@ -120,10 +124,18 @@ function createEdgeList(isUsed: (way: FoundTarget, kind: ReferenceKind) => boole
   };
 }
 
+export interface ResolvedReferences {
+  edges: ReferenceEdge[];
+  unresolved: number;
+  /** Number of unresolved references by the name of a member that they mention. */
+  mentions: ReadonlyMap<string, number>;
+}
+
 /** Resolves the references of a file one by one. */
 export function createReferenceResolver(project: GraphProject, evaluator: ValueEvaluator) {
   const resolveExpression = createExpressionResolver(project, evaluator);
   const chooseOverload = createOverloadChooser(project, evaluator);
+  const { findMention } = createOriginFinder(evaluator);
 
   /** Resolves a reference; unexpected code resolves to nothing, and does not abort the other references of the file. */
   function resolveOrGiveUp(file: FileView, [kind, expr, , , args]: ReferenceFact): FoundTarget[] {
@@ -169,21 +181,37 @@ export function createReferenceResolver(project: GraphProject, evaluator: ValueE
     return fact !== undefined && !(kind === 'value' && (fact.kind === 'field' || fact.kind === 'variable'));
   }
 
+  /** Returns the name that an unresolved reference mentions, after too much work for its value none. */
+  function findMentionOrNone(file: FileView, reference: ReferenceFact): string | null {
+    try {
+      return findMention(file, reference);
+    } catch {
+      return null;
+    }
+  }
+
   return {
-    /** Returns the edges from a file; references without or with several targets are counted. */
-    resolveFile(file: FileView): { edges: ReferenceEdge[]; unresolved: number } {
+    /** Returns the edges from a file; references without a target are counted, and by name those that may mean anything. */
+    resolveFile(file: FileView): ResolvedReferences {
       const edges = createEdgeList(isShown, file);
+      const mentions = new Map<string, number>();
       let unresolved = 0;
       evaluator.beginFile();
       for (const reference of file.facts.references) {
         const ways = resolveOrGiveUp(file, reference);
-        if (ways.length === 0) unresolved += 1;
         for (const way of ways) edges.add(way, reference);
+        if (ways.length > 0) continue;
+        unresolved += 1;
+        const name = findMentionOrNone(file, reference);
+        if (name !== null) mentions.set(name, (mentions.get(name) ?? 0) + 1);
       }
-      return { edges: edges.finish(), unresolved };
+      return { edges: edges.finish(), unresolved, mentions };
     },
   };
 }
+
+/** Languages in which a unique name is right often enough. */
+const GUESSES: ReadonlySet<string> = new Set(LANGUAGES);
 
 /** Values that are the name of something else. */
 const IS_NAME: ReadonlySet<string> = new Set(['s', 'i', 'm', 'l']);

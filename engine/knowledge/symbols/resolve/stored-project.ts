@@ -37,6 +37,7 @@ export function createStoredProject(
   let uses = new Map<number, Set<number>>();
   /** Files by package; empty after a file was written. */
   const packages = new Map<string, readonly number[]>();
+  const packageNames = new Map<string, boolean>();
   const moduleFiles: ModuleFiles = {
     idOf: (path) => paths.get(path),
     readManifest: manifests.read,
@@ -51,6 +52,10 @@ export function createStoredProject(
     )
     .pluck();
 
+  const hasPackage = db.prepare(
+    "SELECT 1 FROM package WHERE name = ? OR (name > ? || '.' AND name < ? || '/') LIMIT 1",
+  );
+
   function use(on: number, name: string): void {
     let names = uses.get(on);
     if (names === undefined) {
@@ -64,6 +69,7 @@ export function createStoredProject(
     view: viewFile,
     forget(id) {
       packages.clear();
+      packageNames.clear();
       findMethod.forget();
       forgetFile(id);
     },
@@ -96,6 +102,12 @@ export function createStoredProject(
         return file === null || !family.includes(file.language) ? [] : [file];
       });
     },
+    hasPackage(name) {
+      use(ANY_PATH, `package ${name}`);
+      const known = packageNames.get(name) ?? hasPackage.get(name, name, name) !== undefined;
+      packageNames.set(name, known);
+      return known;
+    },
     ...createPackageFinder({
       idOf: (path) => paths.get(path),
       view: viewFile,
@@ -119,6 +131,7 @@ export function createStoredProject(
     },
     removePath(path) {
       packages.clear();
+      packageNames.clear();
       findMethod.forget();
       paths.delete(path);
       ecma = null;

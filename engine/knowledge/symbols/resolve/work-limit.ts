@@ -19,16 +19,21 @@ export interface WorkLimit {
   spendWork(): void;
   /** Follows one step further; a cycle is unknown. */
   guard(key: string, follow: () => ResolvedValue): ResolvedValue;
+  /** Finds the meaning of a name once for a file; within a cycle it may be another. */
+  remember<T>(key: string, find: () => T): T;
 }
 
 export function createWorkLimit(): WorkLimit {
   let steps = 0;
   const work = { ofReference: 0, ofFile: 0 };
   const running = new Set<string>();
+  const known = new Map<string, unknown>();
+  let cycles = 0;
 
   return {
     beginFile() {
       work.ofFile = 0;
+      known.clear();
     },
     beginReference() {
       work.ofReference = 0;
@@ -39,8 +44,18 @@ export function createWorkLimit(): WorkLimit {
       if (work.ofReference > MOST_WORK || work.ofFile > MOST_WORK_OF_FILE)
         throw new RangeError('there is too much to follow');
     },
+    remember<T>(key: string, find: () => T): T {
+      if (known.has(key)) return known.get(key) as T;
+      const before = cycles;
+      const value = find();
+      if (cycles === before) known.set(key, value);
+      return value;
+    },
     guard(key, follow) {
-      if (steps >= MOST_STEPS || running.has(key)) return UNKNOWN_VALUE;
+      if (steps >= MOST_STEPS || running.has(key)) {
+        cycles += 1;
+        return UNKNOWN_VALUE;
+      }
       steps += 1;
       running.add(key);
       try {

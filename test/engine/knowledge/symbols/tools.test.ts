@@ -35,6 +35,17 @@ describe('the tools of the code graph', () => {
     'lib/same.ts': 'export function twice() {}\n',
     'notes.md': '# none\n',
     'src/gen.ts': '// @generated\nexport function made() {}\n',
+    'src/kept.ts': [
+      'export class Base { save() {} }',
+      'export class Kept extends Base { look() {} save() {} }',
+      'export class Other { look() {} }',
+      '',
+    ].join('\n'),
+    'src/use.ts': [
+      "import { type Base, Kept } from './kept';",
+      'export const use = (it: any, base: Base) => [it.look(), base.save(), Kept];',
+      '',
+    ].join('\n'),
     'java/Bag.java':
       'class Bag {\n  void put(int a) {}\n  void put(String a) {}\n  void put(int a, int b) {}\n  void use() { put(other()); put(1, 2); }\n}\n',
   };
@@ -105,6 +116,20 @@ describe('the tools of the code graph', () => {
     );
     const lonely = await call('trace.path', { symbol: 'lonely', direction: 'callers' });
     assert.equal(lonely.empty, 'no_callers');
+  });
+
+  test('there are no callers only if no mention of the name may be one', async () => {
+    const look = await call('trace.path', { symbol: 'Kept.look', direction: 'callers' });
+    const said = '1 mention of the name in 1 file could not be resolved and may be callers';
+    assert.deepEqual(
+      [look.empty, look.note],
+      ['unsure_callers', `look is indexed, but no edge was found: ${said}`],
+    );
+    const save = await call('trace.path', { symbol: 'Kept.save', direction: 'callers' });
+    assert.equal(save.empty, 'unsure_callers');
+    assert.match(save.note ?? '', /it may be called through Base\.save src\/kept\.ts:1$/);
+    const changed = await call('impact', { paths: ['src/same.ts'] });
+    assert.equal(changed.empty, 'no_callers');
   });
 
   test('overloads have their signatures, and share the calls that may mean each', async () => {
@@ -221,12 +246,12 @@ describe('the tools of the code graph', () => {
       [
         ['java', 1],
         ['lib', 1],
-        ['src', 3],
+        ['src', 5],
         ['src/shared', 1],
         ['test', 1],
       ],
     );
     const { files: count, skipped } = await call('graph.status', {});
-    assert.deepEqual([count, skipped], [7, { generated: 1 }]);
+    assert.deepEqual([count, skipped], [9, { generated: 1 }]);
   });
 });

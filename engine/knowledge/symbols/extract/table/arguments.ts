@@ -19,16 +19,30 @@ const FUNCTIONS = new Set([
   'annotated_lambda',
 ]);
 
+/** Reads an argument: the parameters of a function there are what the called function passes to it. */
+function readArgument(
+  walk: TableWalk,
+  node: NodeId,
+  place: TablePlace,
+  callee: ExpressionFact,
+  index: number,
+): ExpressionFact {
+  return LAMBDAS.has(walk.nodes.kindOf(node))
+    ? walk.readLambda(node, place, (param) => ['b', callee, index, param])
+    : walk.readValue(node, place);
+}
+
 /** Reads the arguments of a call; undefined for languages without overloads. */
 export function readArguments(
   walk: TableWalk,
   list: NodeId,
   place: TablePlace,
+  callee: ExpressionFact,
 ): ExpressionFact[] | undefined {
   const { nodes, language } = walk;
   const children = nodes.childrenOf(list).filter((each) => nodes.kindOf(each) !== 'comment');
   if (!HAS_OVERLOADS.has(language)) {
-    for (const child of children) walk.readValue(child, place);
+    for (const [index, child] of children.entries()) readArgument(walk, child, place, callee, index);
     return undefined;
   }
   // With names, arguments may come in any order.
@@ -36,10 +50,10 @@ export function readArguments(
     (each) => WRAPPERS.has(nodes.kindOf(each)) && nodes.childrenOf(each).length > 1,
   );
   const found: ExpressionFact[] = [];
-  for (const child of children) {
+  for (const [index, child] of children.entries()) {
     const wrapped = WRAPPERS.has(nodes.kindOf(child)) ? (nodes.childrenOf(child).at(-1) ?? child) : child;
     const isFunction = FUNCTIONS.has(nodes.kindOf(wrapped));
-    const value = walk.readValue(wrapped, place);
+    const value = readArgument(walk, wrapped, place, callee, index);
     const length = nodes.endOf(wrapped) - nodes.startOf(wrapped);
     found.push(isFunction ? FUNCTION_ARGUMENT : isNamed || length > LONGEST_KNOWN ? UNKNOWN : value);
   }

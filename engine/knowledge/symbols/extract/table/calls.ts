@@ -25,7 +25,7 @@ function readCall(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionF
   const kind = nodes.kindOf(node);
   const list = nodes.childIn(node, 'arguments');
   const call = (callee: ExpressionFact, at: NodeId): ExpressionFact =>
-    addCall(walk, callee, at, place, readArguments(walk, list, place));
+    addCall(walk, callee, at, place, readArguments(walk, list, place, callee));
   if (kind === 'method_invocation' || kind === 'call') {
     // Java, and Ruby, which have a separate field for the method.
     const object = nodes.childIn(node, kind === 'call' ? 'receiver' : 'object');
@@ -76,7 +76,7 @@ function readSuffixedCall(walk: TableWalk, node: NodeId, target: NodeId, place: 
   const readSuffix = (suffix: NodeId): void => {
     const kind = nodes.kindOf(suffix);
     if (kind === 'call_suffix') for (const each of nodes.childrenOf(suffix)) readSuffix(each);
-    else if (kind === 'value_arguments') args.push(...(readArguments(walk, suffix, place) ?? []));
+    else if (kind === 'value_arguments') args.push(...(readArguments(walk, suffix, place, value) ?? []));
     else {
       walk.readValue(suffix, place);
       if (kind.endsWith('lambda') || kind === 'lambda_literal') args.push(FUNCTION_ARGUMENT);
@@ -92,7 +92,7 @@ function readCreation(walk: TableWalk, node: NodeId, place: TablePlace): Express
     nodes.childIn(node, 'type') >= 0 ? nodes.childIn(node, 'type') : (nodes.childrenOf(node)[0] ?? -1);
   const read = types.readType(type, place);
   const list = nodes.childIn(node, 'arguments');
-  const args = list < 0 ? undefined : readArguments(walk, list, place);
+  const args = list < 0 ? undefined : readArguments(walk, list, place, UNKNOWN);
   if (read[0] === 'r') collector.addReference('new', read[1], node, place.symbol, args);
   for (const child of nodes.childrenOf(node))
     if (child !== type && child !== list) walk.readValue(child, place);
@@ -103,7 +103,7 @@ function readCreation(walk: TableWalk, node: NodeId, place: TablePlace): Express
 function readConstructorCall(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact {
   const { nodes, collector } = walk;
   const list = nodes.childOfKind(node, 'argument_list');
-  const args = readArguments(walk, list, place);
+  const args = readArguments(walk, list, place, UNKNOWN);
   const isOwn = /^\s*(?::\s*)?this\b/.test(nodes.textOf(node));
   if (place.self >= 0)
     collector.addReference('call', [isOwn ? 's' : 'super', place.self], node, place.symbol, args);

@@ -78,10 +78,14 @@ export function createTableDeclarationReader(
   }
 
   /** Reads an anonymous function: its parameters shadow outer names. */
-  function readLambda(node: NodeId, place: TablePlace): ExpressionFact {
+  function readLambda(
+    node: NodeId,
+    place: TablePlace,
+    given?: (param: number) => ExpressionFact,
+  ): ExpressionFact {
     const inner: TablePlace = { ...place, scope: createScope(place.scope), returns: [] };
     const list = nodes.childIn(node, 'parameters');
-    if (list >= 0) readParameters(walk, node, inner);
+    if (list >= 0) readParameters(walk, node, inner, given);
     for (const child of nodes.childrenOf(node)) if (child !== list) walk.readValue(child, inner);
     return UNKNOWN;
   }

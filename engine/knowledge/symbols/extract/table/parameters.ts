@@ -1,4 +1,4 @@
-import { type TypeExpr, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
+import { type ExpressionFact, type TypeExpr, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
 import { countArguments } from '../../overloads.ts';
 import type { NodeId, SyntaxNodes } from '../nodes.ts';
 import { bindName } from '../scope.ts';
@@ -65,8 +65,13 @@ export function listNames({ nodes }: TableWalk, param: NodeId): NodeId[] {
   return [nodes.childOfKind(param, ...NAMES, 'variable_declarator')].filter((each) => each >= 0);
 }
 
-/** Reads the parameters of a function: binds their names, and returns their types. */
-export function readParameters(walk: TableWalk, node: NodeId, place: TablePlace): TypeExpr[] {
+/** Reads the parameters of a function: binds their names, and returns their types. @param given their values, if they have no type */
+export function readParameters(
+  walk: TableWalk,
+  node: NodeId,
+  place: TablePlace,
+  given: (param: number) => ExpressionFact = () => UNKNOWN,
+): TypeExpr[] {
   const { nodes, language, symbols } = walk;
   const list = findParameterList(walk, node);
   const params =
@@ -80,7 +85,7 @@ export function readParameters(walk: TableWalk, node: NodeId, place: TablePlace)
     if (kind === 'comment' || kind === 'self_parameter' || param === nodes.childIn(list, 'type')) return [];
     const type = readParameterType(walk, param, params[index - 1] ?? -1, place);
     const usual = nodes.childIn(param, 'value');
-    const begin = usual < 0 ? UNKNOWN : walk.readValue(usual, place);
+    const begin = usual < 0 ? given(index) : walk.readValue(usual, place);
     const isOwn =
       language === 'python' &&
       index === 0 &&
