@@ -157,12 +157,14 @@ export function traceTool(graph: Graph) {
             : direction === 'callers'
               ? 'no_callers'
               : 'no_edges';
-      const { overloads } = found.trace;
+      const { overloads, builds } = found.trace;
       const why = isAlone
         ? `${found.symbol.name} is indexed, but no edge was found${unsure === null ? '' : `: ${unsure}`}`
         : overloads > 1
           ? `${overloads} overloads share some of these callers`
-          : unsure;
+          : builds > 1
+            ? `${builds} files declare it for different builds; the callers are those of any`
+            : unsure;
       return {
         ...describeGraphState(asked, isAlone ? none : null, why),
         id: found.symbol.id,

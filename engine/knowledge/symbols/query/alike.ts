@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { STRATEGIES } from '../edges.ts';
 import type { FileIndexer } from '../index-files/indexer.ts';
 import { HAS_OVERLOADS, listParameters, readRange } from '../overloads.ts';
@@ -15,6 +16,8 @@ export interface AlikeSymbols {
   all: AlikeSymbol[];
   /** Number of functions that share the references which may mean any of them; 1 for none. */
   overloads: number;
+  /** Number of files that declare it for different builds; 1 if only one does. */
+  builds: number;
 }
 
 export const OVERLOAD = STRATEGIES.indexOf('overload');
@@ -28,11 +31,22 @@ export function createAlikeFinder({ db }: Pick<FileIndexer, 'db'>) {
     `SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file
       WHERE symbol.file = ? AND parent = ? AND name = ? ORDER BY place`,
   );
+  const inPackage = db.prepare(
+    `SELECT symbol.id, file.path FROM symbol JOIN file ON file.id = symbol.file
+      WHERE name = ? AND qualified = ? AND symbol.file <> ? AND file.language = 'go' AND kind <> 'field'`,
+  );
+  /** Lists the declarations of a Go symbol in other files of its package: each is for another build. */
+  const listBuilds = (symbol: SymbolRow): number[] =>
+    symbol.language !== 'go' || symbol.kind === 'file' || symbol.name === 'init'
+      ? []
+      : (inPackage.all(symbol.name, symbol.qualified, symbol.file) as { id: number; path: string }[])
+          .filter(({ path }) => posix.dirname(path) === posix.dirname(symbol.path))
+          .map(({ id }) => id);
   const place = db.prepare('SELECT id FROM symbol WHERE file = ? AND place = ?').pluck();
   const listNamed = (file: number, parent: number, name: string): SymbolRow[] =>
     named.all(file, parent, name).map(toSymbol);
 
-  return (symbol: SymbolRow): AlikeSymbols => {
+  function findInFile(symbol: SymbolRow): Omit<AlikeSymbols, 'builds'> {
     const own = { id: symbol.id, isShared: false };
     if (symbol.kind === 'class' || symbol.kind === 'enum') {
       const made = CONSTRUCTORS.flatMap((name) => listNamed(symbol.file, symbol.place, name));
@@ -51,6 +65,16 @@ export function createAlikeFinder({ db }: Pick<FileIndexer, 'db'>) {
     return {
       all: [own, ...others.map(({ id }) => ({ id, isShared: true }))],
       overloads: others.length + 1,
+    };
+  }
+
+  return (symbol: SymbolRow): AlikeSymbols => {
+    const { all, overloads } = findInFile(symbol);
+    const builds = listBuilds(symbol);
+    return {
+      all: [...all, ...builds.map((id) => ({ id, isShared: false }))],
+      overloads,
+      builds: builds.length + 1,
     };
   };
 }

@@ -22,6 +22,8 @@ export interface TraceReport {
   mentions: TraceStep[];
   /** Number of overloads that share callers; 1 if none are shared. */
   overloads: number;
+  /** Number of files that declare the symbol for different builds, and share its callers. */
+  builds: number;
   isCut: boolean;
   /** What may be callers, if none is known. */
   unsure: UnsureCallers | null;
@@ -49,6 +51,7 @@ export function traceCalls(
     hubs: [],
     mentions: [],
     overloads: 1,
+    builds: 1,
     isCut: false,
     unsure: null,
   };
@@ -92,7 +95,7 @@ export function traceCalls(
           // These may mean other overloads, or another constructor of the same class.
           const isOfSeveral = ({ strategy, toSymbol }: EdgeRow): boolean =>
             strategy === 'overload' || toSymbol !== id;
-          if (way === 'callers' && id === symbol.id && found.some(isOfSeveral))
+          if (way === 'callers' && id === symbol.id && symbol.language !== 'go' && found.some(isOfSeveral))
             trace.overloads = findAlike(at).overloads;
           for (const step of found) {
             if (trace.steps.length >= MOST_STEPS) {
@@ -115,6 +118,7 @@ export function traceCalls(
   }
 
   if (direction !== 'callees') {
+    trace.builds = findAlike(symbol).builds;
     followCalls('callers');
     trace.mentions = db
       .prepare(`SELECT * FROM edge WHERE to_symbol = ? AND kind IN (${OTHERS}) ${order}`)

@@ -41,6 +41,8 @@ export function createCallEvaluator(
       }
       case 'function':
         return parts.evaluateType(value.file, value.type[1], value.with);
+      case 'instance':
+        return callValue(underlying(value), given);
       case 'method':
         return callBuiltIn(value);
       case 'either':
@@ -52,13 +54,20 @@ export function createCallEvaluator(
     }
   }
 
+  /** Returns what a named type of Go is made of; unknown for any other. */
+  function underlying({ file, index }: Extract<ResolvedValue, { is: 'instance' }>): ResolvedValue {
+    const { kind, bases: [base] = [] } = symbolAt(file, index);
+    return kind === 'type' && base !== undefined ? parts.evaluateType(file, base) : UNKNOWN_VALUE;
+  }
+
   function awaitValue(value: ResolvedValue): ResolvedValue {
     if (value.is === 'promise') return awaitValue(value.of);
     return value.is === 'either' ? joinValues(value.values.map(awaitValue)) : value;
   }
 
   function elementOf(value: ResolvedValue, at?: number): ResolvedValue {
-    const held = value.is === 'symbol' ? parts.settle(value) : value;
+    const settled = value.is === 'symbol' ? parts.settle(value) : value;
+    const held = settled.is === 'instance' ? underlying(settled) : settled;
     if (held.is === 'many' && at === ANY_KEY) return held.of;
     if (held.is === 'many') return held.isMap && at !== undefined ? OUTSIDE_VALUE : elementOfEntry(held);
     if (held.is === 'list')

@@ -99,7 +99,12 @@ export function createStoredProject(
       packages.set(name, ids);
       return ids.flatMap((id) => {
         const file = viewFile(id);
-        return file === null || !family.includes(file.language) ? [] : [file];
+        // The default package of Java is that of a folder.
+        const isNear =
+          name !== '' ||
+          from.language === 'csharp' ||
+          posix.dirname(file?.path ?? '') === posix.dirname(from.path);
+        return file === null || !isNear || !family.includes(file.language) ? [] : [file];
       });
     },
     hasPackage(name) {

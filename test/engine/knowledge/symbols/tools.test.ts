@@ -46,6 +46,9 @@ describe('the tools of the code graph', () => {
       'export const use = (it: any, base: Base) => [it.look(), base.save(), Kept];',
       '',
     ].join('\n'),
+    'go/open_unix.go': '//go:build unix\n\npackage files\n\nfunc open() {}\n',
+    'go/open_windows.go': 'package files\n\nfunc open() {}\n',
+    'go/use.go': 'package files\n\nfunc use() { open() }\n',
     'java/Bag.java':
       'class Bag {\n  void put(int a) {}\n  void put(String a) {}\n  void put(int a, int b) {}\n  void use() { put(other()); put(1, 2); }\n}\n',
   };
@@ -153,6 +156,15 @@ describe('the tools of the code graph', () => {
     assert.deepEqual(await callers('Bag.put(int, int)'), [[1], null]);
   });
 
+  test('declarations for different builds share their callers', async () => {
+    for (const file of ['unix', 'windows']) {
+      const symbol = `go/open_${file}.go:open`;
+      const { edges, note } = await call('trace.path', { symbol, direction: 'callers' });
+      assert.equal(edges.length, 1);
+      assert.equal(note, '2 files declare it for different builds; the callers are those of any');
+    }
+  });
+
   test("an answer without the compiler's edges gives the reason", async () => {
     const lacks = async (): Promise<unknown[]> => [
       (await call('trace.path', { symbol: 'begin' })).exact,
@@ -224,7 +236,7 @@ describe('the tools of the code graph', () => {
     assert.deepEqual([base.edges.length, own.edges.length], [2, 1]);
   });
 
-  test('shared symbols are found in all projects, and no others', async () => {
+  test('symbols are found in the shared paths of all projects, then in the own project', async () => {
     const { symbols } = await call('search.shared_symbols', { query: 'help' });
     assert.deepEqual(
       symbols.map(({ name, project }) => [name, project]),
@@ -233,7 +245,19 @@ describe('the tools of the code graph', () => {
         ['helperElsewhere', 'other'],
       ],
     );
-    assert.deepEqual((await call('search.shared_symbols', { query: 'begin' })).empty, 'not_found');
+    const own = await call('search.shared_symbols', { query: 'Kept' });
+    assert.deepEqual(
+      own.symbols.map(({ name, path }) => [name, path]),
+      [['Kept', 'src/kept.ts']],
+    );
+    const { symbol } = await call('inspect.symbol', { name: 'begin' });
+    assert.equal((symbol as { path: string }).path, 'src/a.ts');
+    assert.equal((await call('search.shared_symbols', { query: 'nobody' })).empty, 'not_found');
+    const other = await call('search.shared_symbols', { query: 'help', project: 'other' });
+    assert.deepEqual(
+      other.symbols.map(({ name }) => name),
+      ['helperElsewhere'],
+    );
     assert.deepEqual((await call('inspect.symbol', { name: 'helper' })).references, { call: 1 });
     assert.deepEqual(await graph.locateShared('helper', null), { path: 'src/shared/tools.ts', line: 1 });
     assert.match((await graph.locateShared('begin', null)) as string, /no symbol of the shared paths/);
@@ -244,6 +268,7 @@ describe('the tools of the code graph', () => {
     assert.deepEqual(
       map.folders.map(({ folder: name, files: count }) => [name, count]),
       [
+        ['go', 3],
         ['java', 1],
         ['lib', 1],
         ['src', 5],
@@ -252,6 +277,6 @@ describe('the tools of the code graph', () => {
       ],
     );
     const { files: count, skipped } = await call('graph.status', {});
-    assert.deepEqual([count, skipped], [9, { generated: 1 }]);
+    assert.deepEqual([count, skipped], [12, { generated: 1 }]);
   });
 });

@@ -110,13 +110,20 @@ function readConstructorCall(walk: TableWalk, node: NodeId, place: TablePlace): 
   return UNKNOWN;
 }
 
-/** Reads `f[int](x)` of Go, which may be a call: the grammar cannot tell. */
+/** Reads `f[int](x)` and `a.f[int](x)` of Go, which the grammar takes for conversions. */
 function readConversion(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact | null {
-  const { nodes, collector, symbols } = walk;
-  const named = nodes.childIn(nodes.childIn(node, 'type'), 'type');
-  const value = named < 0 ? null : findValue(place.scope, nodes.textOf(named));
-  if (value?.[0] !== 's' || symbols[value[1]]?.kind !== 'function') return null;
+  const { nodes, collector, types } = walk;
+  const generic = nodes.childIn(node, 'type');
+  if (nodes.kindOf(generic) !== 'generic_type') return null;
+  const named = nodes.childIn(generic, 'type');
+  const isQualified = nodes.kindOf(named) === 'qualified_type';
+  const bare = isQualified ? nodes.childIn(named, 'package') : named;
+  const start: ExpressionFact = findValue(place.scope, nodes.textOf(bare)) ?? ['g', nodes.textOf(bare)];
+  const value: ExpressionFact = isQualified
+    ? ['m', start, nodes.textOf(nodes.childIn(named, 'name'))]
+    : start;
   collector.addReference('call', value, named, place.symbol);
+  for (const each of nodes.childrenOf(nodes.childIn(generic, 'type_arguments'))) types.readType(each, place);
   walk.readValue(nodes.childIn(node, 'operand'), place);
   return ['c', value];
 }

@@ -92,6 +92,9 @@ export function createTableDeclarationReader(
 
   /** Binds a type parameter: its values are those of its bound. */
   function bindGeneric(param: NodeId, place: TablePlace): void {
+    // `[K, V any]` of Go names several at once.
+    for (const other of nodes.childrenIn(param, 'name').slice(1))
+      bindName(place.scope, nodes.textOf(other), { type: UNKNOWN_TYPE });
     const name = NAMES.has(nodes.kindOf(param)) ? param : nodes.childOfKind(param, ...NAMES);
     if (name < 0) return;
     const text = nodes.textOf(name);
@@ -122,7 +125,10 @@ export function createTableDeclarationReader(
     if (bases.length > 0) fact.bases = bases;
     if (language === 'go') {
       const type = nodes.childIn(node, 'type');
-      if (fact.kind === 'type') fact.type = types.readType(type, inner);
+      const isAlias = nodes.kindOf(node) === 'type_alias';
+      // A named type has methods, and otherwise is what it names; an alias is only another name.
+      if (isAlias) fact.type = types.readType(type, inner);
+      else if (fact.kind === 'type') fact.bases = [types.readType(type, inner)];
       else walk.readValue(type, inner);
       return;
     }

@@ -29,7 +29,8 @@ export function createDeclarationFinder(
     const isClass =
       classKind !== undefined &&
       !(kind.endsWith('_specifier') && body < 0) &&
-      !(kind === 'module' && language !== 'ruby');
+      !(kind === 'module' && language !== 'ruby') &&
+      !(kind === 'type_alias' && language !== 'go');
     // An extension of Swift declares methods of a type, and no type.
     const isExtension = isSwiftExtension(walk, node);
     if ((isClass && !isExtension) || FUNCTIONS.has(kind)) {

@@ -35,6 +35,7 @@ export const CLASSES: Readonly<Record<string, SymbolKind>> = {
   protocol_declaration: 'interface',
   trait_declaration: 'interface',
   type_spec: 'class',
+  type_alias: 'type',
   enum_item: 'enum',
   enum_declaration: 'enum',
   enum_specifier: 'enum',

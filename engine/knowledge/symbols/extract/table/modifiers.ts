@@ -9,6 +9,7 @@ export function findClassKind(
   kind: SymbolKind,
 ): SymbolKind {
   if (language === 'go') {
+    if (kind === 'type') return kind;
     const type = nodes.kindOf(nodes.childIn(node, 'type'));
     return type === 'interface_type' ? 'interface' : type === 'struct_type' ? 'class' : 'type';
   }

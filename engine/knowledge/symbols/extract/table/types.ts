@@ -7,7 +7,7 @@ import type { TablePlace, TableTypes } from './place.ts';
 const NAMED = new Set(['type_identifier', 'identifier', 'simple_identifier', 'name', 'constant']);
 /** Wrappers around a type that do not change it. */
 const WRAPPERS = new Set(
-  'type pointer_type reference_type nullable_type optional_type parenthesized_type type_annotation user_type ref_type named_type annotated_type type_projection superclass return_type qualified_specifier pointer_declarator base_class_clause constructor_invocation delegation_specifier dynamic_type abstract_type union_type_single'.split(
+  'type type_elem pointer_type reference_type nullable_type optional_type parenthesized_type type_annotation user_type ref_type named_type annotated_type type_projection superclass return_type qualified_specifier pointer_declarator base_class_clause constructor_invocation delegation_specifier dynamic_type abstract_type union_type_single'.split(
     ' ',
   ),
 );
