@@ -30,7 +30,8 @@ export function findGraphPlace(caller: Caller, named: string | undefined): Graph
   const { ownWork, project, sessionId } = caller;
   if (named !== undefined && ownWork != null && named !== ownWork.sessionId)
     throw ownWorkError(`the code of ${named}`, caller);
-  return { project, session: named ?? sessionId ?? undefined };
+  if (named === undefined || named === sessionId) return { project, session: sessionId ?? undefined };
+  return { project, session: named, isNamed: true };
 }
 
 /** Creates the tool that shows the map of the code. */

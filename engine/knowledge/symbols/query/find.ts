@@ -2,6 +2,7 @@ import { isAbsolute, relative } from 'node:path';
 import type { FileIndexer } from '../index-files/indexer.ts';
 import { listParameters, splitList } from '../overloads.ts';
 import { SYMBOL_COLUMNS, type SymbolRow, toSymbol } from '../store/rows.ts';
+import { findNearNames } from './similar.ts';
 
 /** The result of looking up a name. */
 export type SymbolLookup =
@@ -10,6 +11,7 @@ export type SymbolLookup =
   | { similar: SymbolRow[] };
 
 const MOST_CANDIDATES = 12;
+const MOST_SIMILAR = 5;
 const MOST_READ = 400;
 
 const TEST_PATH =
@@ -45,7 +47,20 @@ export function findSymbol(
   const found = narrow(params === undefined ? named : selectOverloads(named, params));
   if (found.length === 1) return { symbol: found[0]! };
   if (found.length > 1) return { candidates: found.slice(0, MOST_CANDIDATES), total: found.length };
-  return { similar: searchSymbols(indexer, name, 5).filter((each) => isSeen(each.path)) };
+  return {
+    similar: listSimilar(indexer, name)
+      .filter((each) => isSeen(each.path))
+      .slice(0, MOST_SIMILAR),
+  };
+}
+
+/** Returns the symbols of a similar name: those that contain it, then those that differ by a few letters. */
+function listSimilar(indexer: FileIndexer, name: string): SymbolRow[] {
+  const found = searchSymbols(indexer, name, MOST_READ);
+  const last = name.split('.').at(-1) ?? name;
+  const near = findNearNames(indexer, last, MOST_SIMILAR).flatMap((each) => listNamed(indexer, null, each));
+  const known = new Set(found.map(({ id }) => id));
+  return [...found.slice(0, MOST_READ), ...near.filter(({ id }) => !known.has(id))];
 }
 
 /** Selects the functions whose signature has these parameters, `clone(double[])`; all of them if none has. */

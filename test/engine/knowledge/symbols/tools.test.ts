@@ -196,11 +196,42 @@ describe('the tools of the code graph', () => {
     assert.deepEqual(kinds, [
       ['nobody', 'not_found', 0],
       ['twice', 'ambiguous', 2],
-      ['notes.md:x', 'not_found', 0],
+      ['notes.md:x', 'unsupported_language', 0],
       ['src/a.txt:x', 'unsupported_language', 0],
       ['src/gen.ts:made', 'not_indexed', 0],
       ['src/none.ts:x', 'not_indexed', 0],
     ]);
+  });
+
+  test('an unknown name lists names that differ by a few letters', async () => {
+    for (const [symbol, similar] of [
+      ['begni', 'begin'],
+      ['helpr', 'helper'],
+      ['src/b.ts:secnod', 'second'],
+      ['Kept.lok', 'Kept.look'],
+    ] as const) {
+      const { empty, candidates } = await call('trace.path', { symbol });
+      assert.equal(empty, 'not_found', symbol);
+      assert.ok(
+        candidates.some((each) => each.includes(` ${similar} `)),
+        `${symbol}: ${candidates.join('; ')}`,
+      );
+    }
+  });
+
+  test('a session that does not exist is not answered from the main tree', async () => {
+    const session = 's-99';
+    for (const asked of [
+      call('trace.path', { symbol: 'begin', session }),
+      call('impact', { paths: ['src/a.ts'], session }),
+      call('impact', { session }),
+      call('architecture', { session }),
+      call('code.snippet', { symbol: 'begin', session }),
+      call('graph.symbol', { query: 'begin', session }),
+      call('graph.status', { session }),
+      call('graph.index', { session }),
+    ])
+      await assert.rejects(asked, { code: 'not_found' });
   });
 
   test('code_snippet reads the current lines, and of another project only shared symbols', async () => {
