@@ -48,6 +48,8 @@ export interface FactCollector {
 const LONGEST_SIGNATURE = 200;
 const LONGEST_DOC = 160;
 const LONGEST_NAME = 200;
+/** Characters of a reference, as JSON: chains of thousands of calls would take millions together. */
+const LONGEST_REFERENCE = 10_000;
 /** Maximum per file: generated tables have hundreds of thousands. */
 const MOST_SYMBOLS = 20_000;
 const MOST_REFERENCES = 50_000;
@@ -116,7 +118,7 @@ export function createCollector(nodes: SyntaxNodes, path: string): FactCollector
     addReference(kind, value, node, from, args) {
       if (value[0] === 'x' || value[0] === '?' || references.length >= MOST_REFERENCES) return;
       const key = `${kind} ${from} ${JSON.stringify(args === undefined ? value : [value, args])}`;
-      if (seen.has(key)) return;
+      if (key.length > LONGEST_REFERENCE || seen.has(key)) return;
       seen.add(key);
       const line = nodes.lineOf(node);
       references.push(args === undefined ? [kind, value, line, from] : [kind, value, line, from, args]);

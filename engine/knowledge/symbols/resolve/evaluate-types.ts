@@ -26,8 +26,7 @@ export function createTypeEvaluator(
     switch (type[0]) {
       case 'r': {
         const [, named, ...types] = type;
-        const key = `r${file.id}:${JSON.stringify(type)}`;
-        return guard(key, () => namedType(file, named, types, owner));
+        return guard(`r${parts.numberOf(type)}`, () => namedType(file, named, types, owner));
       }
       case 'u':
         return joinValues(type.slice(1).map((each) => evaluateType(file, each as TypeExpr, owner)));

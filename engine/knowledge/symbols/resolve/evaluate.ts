@@ -39,7 +39,7 @@ export function createEvaluator(
 function createExpressionEvaluator(
   parts: ValueEvaluation,
 ): Pick<ValueEvaluation, 'evaluate' | 'readImport' | 'readFree'> {
-  const { project, guard, remember, spendWork, rulesOf } = parts;
+  const { project, guard, numberOf, remember, spendWork, rulesOf } = parts;
 
   function symbolValue(file: FileView, index: number, owner: TypeSubstitution | null = null): ResolvedValue {
     project.use(file, findRoot(file, index).name);
@@ -68,7 +68,7 @@ function createExpressionEvaluator(
       case 'm':
         return memberOf(evaluate(file, expr[1], owner), expr[2]);
       case 'c':
-        return guard(`c${file.id}:${JSON.stringify(expr)}`, () =>
+        return guard(`c${numberOf(expr)}`, () =>
           parts.callValue(evaluateCalled(file, expr[1], owner), expr[2]),
         );
       case 'n': {
@@ -91,7 +91,7 @@ function createExpressionEvaluator(
         };
       case 'b': {
         const callee = evaluate(file, expr[1], owner);
-        return guard(`b${file.id}:${JSON.stringify(expr)}`, () =>
+        return guard(`b${numberOf(expr)}`, () =>
           parts.parameterOf(parts.argumentOf(callee, expr[2], expr[3]), expr[3]),
         );
       }

@@ -19,6 +19,8 @@ export interface WorkLimit {
   spendWork(): void;
   /** Follows one step further; a cycle is unknown. */
   guard(key: string, follow: () => ResolvedValue): ResolvedValue;
+  /** Returns a number for an expression or a type: its text may be long. */
+  numberOf(value: object): number;
   /** Finds the meaning of a name once for a file; within a cycle it may be another. */
   remember<T>(key: string, find: () => T): T;
 }
@@ -29,6 +31,8 @@ export function createWorkLimit(): WorkLimit {
   const running = new Set<string>();
   const known = new Map<string, unknown>();
   let cycles = 0;
+  const numbers = new WeakMap<object, number>();
+  let last = 0;
 
   return {
     beginFile() {
@@ -43,6 +47,13 @@ export function createWorkLimit(): WorkLimit {
       work.ofFile += 1;
       if (work.ofReference > MOST_WORK || work.ofFile > MOST_WORK_OF_FILE)
         throw new RangeError('there is too much to follow');
+    },
+    numberOf(value) {
+      const found = numbers.get(value);
+      if (found !== undefined) return found;
+      last += 1;
+      numbers.set(value, last);
+      return last;
     },
     remember<T>(key: string, find: () => T): T {
       if (known.has(key)) return known.get(key) as T;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createOperations } from '../../../../engine/core/api/dispatcher.ts';
@@ -232,6 +232,15 @@ describe('the tools of the code graph', () => {
       call('graph.index', { session }),
     ])
       await assert.rejects(asked, { code: 'not_found' });
+  });
+
+  test('the next answer builds the index again after its folder was deleted', async () => {
+    for (let times = 0; times < 2; times += 1) {
+      rmSync(join(folder, 'data', 'graph'), { recursive: true });
+      const trace = await call('trace.path', { symbol: 'begin', direction: 'callers' });
+      assert.deepEqual([trace.edges.length, trace.note], [2, null]);
+      assert.ok(existsSync(join(folder, 'data', 'graph', 'workspace.db')));
+    }
   });
 
   test('code_snippet reads the current lines, and of another project only shared symbols', async () => {
