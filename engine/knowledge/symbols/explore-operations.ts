@@ -162,9 +162,9 @@ export function traceTool(graph: Graph) {
       const why = isAlone
         ? `${found.symbol.name} is indexed, but no edge was found${unsure === null ? '' : `: ${unsure}`}`
         : overloads > 1
-          ? `${overloads} overloads share some of these callers`
+          ? `${formatCount(overloads, 'overload')} share some of these callers`
           : builds > 1
-            ? `${builds} files declare it for different builds; the callers are those of any`
+            ? `${formatCount(builds, 'file')} declare it for different builds; the callers are those of any`
             : unsure;
       return {
         ...describeGraphState(asked, isAlone ? none : null, why),
