@@ -33,6 +33,8 @@ export interface BusDeps {
   folder(project: string | null): string;
   /** Returns the location of a project's shared symbol, relative to its folder; otherwise why it is not found, a clause. */
   locateSymbol(symbol: string, project: string | null): Promise<{ path: string; line: number } | string>;
+  /** Returns the shared paths of a project, relative to its folder. */
+  sharedPaths(project: string | null): readonly string[];
   /** The workspace's folder, absolute. */
   root: string;
   /** The data folder, absolute. */

@@ -26,6 +26,8 @@ export interface SymbolDeps {
   folder(project: string): string;
   /** Returns the location of a project's shared symbol, relative to its folder; otherwise why it is not found, a clause. */
   locateSymbol(symbol: string, project: string | null): Promise<{ path: string; line: number } | string>;
+  /** Returns the shared paths of a project, relative to its folder. */
+  sharedPaths(project: string | null): readonly string[];
 }
 
 /** Larger files are not searched for a line. */
@@ -69,6 +71,7 @@ function resolvePlace(wish: SymbolWish & { path: string }, caller: Caller, deps:
       },
     );
   }
+  if (project !== null && project !== caller.project) checkShared(wish.path, folder, absolute, project, deps);
   const stat = deps.paths.statOf(absolute);
   if (!stat?.isFile()) throw new SvcError('not_found', `symbol_ref.path: there is no file ${key}`);
   const symbol = wish.symbol ?? null;
@@ -84,6 +87,21 @@ function resolvePlace(wish: SymbolWish & { path: string }, caller: Caller, deps:
   const at = lines.findIndex((line) => hasWord(line, symbol ?? ''));
   if (at < 0) throw symbolRefError('symbol', `${JSON.stringify(symbol)} does not occur in ${key}`);
   return { path: key, line: at + 1, symbol, project };
+}
+
+/** Refuses a file of another project that it does not share, whether it exists or not. */
+function checkShared(
+  path: string,
+  folder: string,
+  absolute: string,
+  project: string,
+  { sharedPaths }: Pick<SymbolDeps, 'sharedPaths'>,
+): void {
+  const shared = sharedPaths(project);
+  if (shared.some((each) => isInProject(resolve(folder, each), absolute))) return;
+  throw new SvcError('path_outside', `${project} does not share ${JSON.stringify(path)}`, {
+    hint: shared.length === 0 ? `${project} shares no paths` : `shared there: ${shared.join(', ')}`,
+  });
 }
 
 function readSource(absolute: string, key: string): string {

@@ -21,6 +21,7 @@ export function createModules(shared: SharedDependencies) {
   const knowledge = createKnowledgeModules(shared, workers, ports.readTask.call, gateway.embed);
   const bus = createBusModule(shared, workers, {
     locateSymbol: knowledge.graph.locateShared,
+    sharedPaths: knowledge.graph.sharedPaths,
     seatClosed: ports.seatClosed.call,
     takeUp: ports.takeUp.call,
   });

@@ -3,7 +3,7 @@ import { dirname, join, sep } from 'node:path';
 import { isInsideFolder } from '../../core/base/paths.ts';
 import { type Git, listAttributedFiles, listWorkingFiles } from '../../workers/runner/worktrees/index.ts';
 import { createLanguageTable, type SourceLanguage } from './languages.ts';
-import { countSkipped, judgePath, type SkipCounts } from './skipped.ts';
+import { countSkipped, isOwnVendor, judgePath, type SkipCounts, type SkipReason } from './skipped.ts';
 
 /** A source file of a project, in its state when it was listed. */
 export interface SourceFile {
@@ -49,16 +49,24 @@ export async function listSources({ root, git, without = [], parsers }: ListRequ
   const languageOf = createLanguageTable(parsers);
   const top = realpathSync.native(root);
   const left = without.map((folder) => realOrSame(folder)).filter((folder) => folder !== top);
-  const all = (await listWorkingFiles(top, git)) ?? walkFolder(top);
+  const tracked = await listWorkingFiles(top, git);
+  const all = tracked ?? walkFolder(top);
+  const listed = new Set(tracked);
+  const judge = (path: string): SkipReason | null => {
+    const reason = judgePath(path);
+    const isOwn = reason === 'vendored' && isOwnVendor(path, (each) => listed.has(each));
+    return isOwn && listed.size > 0 ? null : reason;
+  };
   const skipped: SkipCounts = {};
+  if (listed.has('.gitmodules')) for (const _ of readSubmodules(top)) countSkipped(skipped, 'submodule');
   const skippedPaths = new Set<string>();
   const candidates: { path: string; language: SourceLanguage }[] = [];
   const manifests: string[] = [];
   for (const path of all) {
-    if (MANIFEST.test(path) && judgePath(path) === null) manifests.push(path);
+    if (MANIFEST.test(path) && judge(path) === null) manifests.push(path);
     const language = languageOf(path);
     if (language === null || left.some((folder) => isInsideFolder(folder, join(top, path)))) continue;
-    const reason = judgePath(path) ?? (candidates.length >= MOST_SOURCES ? 'too_many' : null);
+    const reason = judge(path) ?? (candidates.length >= MOST_SOURCES ? 'too_many' : null);
     if (reason === null) candidates.push({ path, language });
     else {
       countSkipped(skipped, reason);
@@ -87,6 +95,16 @@ export async function listSources({ root, git, without = [], parsers }: ListRequ
 
 const MANIFEST = /(?:^|\/)(?:package|[tj]sconfig[\w.-]*)\.json$|(?:^|\/)(?:go\.mod|Cargo\.toml)$/;
 const MOST_MANIFESTS = 5000;
+
+/** Returns the folders of submodules, whose files git does not list. */
+function readSubmodules(top: string): string[] {
+  const path = join(top, '.gitmodules');
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat?.isFile() || stat.size > MOST_ATTRIBUTE_BYTES) return [];
+  return [...readFileSync(path, 'utf8').matchAll(/^\s*path\s*=\s*(\S.*?)\s*$/gm)].map(
+    ([, folder]) => folder!,
+  );
+}
 
 function realOrSame(path: string): string {
   try {

@@ -28,12 +28,20 @@ export function readSource(
   const read = readRegularFile(root, path, MOST_SOURCE_BYTES, folders);
   if (typeof read === 'string') return read;
   const { bytes, mtimeMs } = read;
-  if (bytes.includes(0)) return 'binary';
-  const text = DECODER.decode(bytes);
+  const wide = findWideDecoder(bytes);
+  if (wide === null && bytes.includes(0)) return 'binary';
+  const text = (wide ?? DECODER).decode(bytes);
   return judgeText(text) ?? { text, hash: hash('sha256', bytes).slice(0, 32), size: bytes.length, mtimeMs };
 }
 
 const DECODER = new TextDecoder('utf-8');
+
+/** Returns the decoder of a UTF-16 text by the mark at its start; null for any other. */
+function findWideDecoder(bytes: Uint8Array): InstanceType<typeof TextDecoder> | null {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le');
+  return first === 0xfe && second === 0xff ? new TextDecoder('utf-16be') : null;
+}
 
 /** Reads a small text of a project in the same way; null if it does not exist. */
 export function readSourceText(root: string, path: string, mostBytes: number): string | null {

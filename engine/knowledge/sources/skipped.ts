@@ -1,5 +1,6 @@
 /** Why a file with a source extension is skipped. */
 export const SKIP_REASONS = {
+  submodule: 'in a git submodule, which is a repository by itself',
   vendored: 'third-party code (vendor, third_party, node_modules, linguist-vendored)',
   generated: 'generated (a marker at its start, linguist-generated)',
   minified: 'minified',
@@ -23,6 +24,19 @@ export function countSkipped(counts: SkipCounts, reason: SkipReason): void {
 const VENDORED =
   /(?:^|\/)(?:node_modules|bower_components|jspm_packages|vendors?|third[_-]party|site-packages|Pods|Carthage|\.yarn|\.venv|\.bundle)\//;
 const MINIFIED_NAME = /[.-](?:min|bundle)\.[cm]?js$/;
+
+/** Manifests next to which a `vendor` folder has the code of others. */
+const FETCHES = ['go.mod', 'go.work', 'composer.json', 'Gemfile', 'package.json', 'Cargo.toml'];
+
+/**
+ * Reports whether a `vendor` folder in a path is the project's own: below the top, and not next to a manifest whose
+ * tool fills it.
+ */
+export function isOwnVendor(path: string, isListed: (path: string) => boolean): boolean {
+  const folder = /^(.+?)\/vendors?\//.exec(path)?.[1];
+  if (folder === undefined || VENDORED.test(path.replace(/\/vendors?\//, '/'))) return false;
+  return !FETCHES.some((each) => isListed(`${folder}/${each}`));
+}
 
 /** Returns why a path is skipped by its name alone; null if it is not. */
 export function judgePath(path: string): SkipReason | null {

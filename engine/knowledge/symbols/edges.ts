@@ -1,7 +1,18 @@
 import type { ReferenceKind } from './facts.ts';
 
-/** How an edge was found, most certain first; `exact` by the project's own compiler. */
-export const STRATEGIES = ['local', 'import', 'package', 'self', 'type', 'alias', 'name', 'exact'] as const;
+/** How an edge was found, most certain first; `exact` by the project's own compiler. An `overload` may be
+ * any of the candidates: functions of one name, of which the first one that fits stands for all. */
+export const STRATEGIES = [
+  'local',
+  'import',
+  'package',
+  'self',
+  'type',
+  'alias',
+  'name',
+  'exact',
+  'overload',
+] as const;
 
 export type ResolveStrategy = (typeof STRATEGIES)[number];
 
@@ -17,4 +28,6 @@ export interface ReferenceEdge {
   strategy: ResolveStrategy;
   /** Number of candidate symbols. */
   candidates: number;
+  /** The other overloads that fit. */
+  others?: ReferenceEdge['to'][];
 }

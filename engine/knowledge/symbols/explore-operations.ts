@@ -17,6 +17,7 @@ import type { IndexProgress } from './index-files/indexer.ts';
 import { describeIndexing, type ReadImpact } from './read-impact.ts';
 import {
   describeGraphState,
+  describeUnsure,
   labelSymbol,
   pickAnswer,
   sayTrace,
@@ -29,7 +30,8 @@ export function findGraphPlace(caller: Caller, named: string | undefined): Graph
   const { ownWork, project, sessionId } = caller;
   if (named !== undefined && ownWork != null && named !== ownWork.sessionId)
     throw ownWorkError(`the code of ${named}`, caller);
-  return { project, session: named ?? sessionId ?? undefined };
+  if (named === undefined || named === sessionId) return { project, session: sessionId ?? undefined };
+  return { project, session: named, isNamed: true };
 }
 
 /** Creates the tool that shows the map of the code. */
@@ -147,9 +149,23 @@ export function traceTool(graph: Graph) {
       const trace = toWireTrace(found.trace, input.limit);
       trace.symbols[found.symbol.id] = labelSymbol(found.symbol);
       const isAlone = trace.edges.length === 0;
+      const unsure = found.trace.unsure === null ? null : describeUnsure(found.trace.unsure);
       const none =
-        direction === 'callees' ? 'no_callees' : direction === 'callers' ? 'no_callers' : 'no_edges';
-      const why = isAlone ? `${found.symbol.name} is indexed, but no edge was found` : null;
+        unsure !== null
+          ? 'unsure_callers'
+          : direction === 'callees'
+            ? 'no_callees'
+            : direction === 'callers'
+              ? 'no_callers'
+              : 'no_edges';
+      const { overloads, builds } = found.trace;
+      const why = isAlone
+        ? `${found.symbol.name} is indexed, but no edge was found${unsure === null ? '' : `: ${unsure}`}`
+        : overloads > 1
+          ? `${formatCount(overloads, 'overload')} share some of these callers`
+          : builds > 1
+            ? `${formatCount(builds, 'file')} declare it for different builds; the callers are those of any`
+            : unsure;
       return {
         ...describeGraphState(asked, isAlone ? none : null, why),
         id: found.symbol.id,

@@ -18,7 +18,8 @@ export type SymbolKind =
  * object literal; `m` a member of a value; `c` the result of a call; `n` an instance of a class; `t` a value of a
  * type; `w` the result of a promise; `e` an element of a collection, by index if known; `y` a list of these; `b`
  * parameter `[3]` of the function that is argument `[2]` of a call; `B` parameter `[2]` of a function type; `self`
- * and `super` the object of a class; `x` external, such as a literal; `?` unknown.
+ * and `super` the object of a class; `x` external, such as a literal; `?` unknown. Where functions have overloads, `c` has
+ * the number of arguments, and `x` the name of its type.
  */
 export type ExpressionFact =
   | readonly ['s', number]
@@ -27,7 +28,7 @@ export type ExpressionFact =
   | readonly ['l', number]
   | readonly ['o', number]
   | readonly ['m', ExpressionFact, string]
-  | readonly ['c', ExpressionFact]
+  | readonly ['c', ExpressionFact, number?]
   | readonly ['n', ExpressionFact, ...TypeExpr[]]
   | readonly ['t', TypeExpr]
   | readonly ['w', ExpressionFact]
@@ -38,13 +39,14 @@ export type ExpressionFact =
   | readonly ['self', number]
   | readonly ['super', number]
   | readonly ['|', ...ExpressionFact[]]
-  | readonly ['x']
+  | readonly ['x', string?]
   | readonly ['?'];
 
 /**
  * A type as written. `r` a name with its arguments; `u` one of several; `&` all of several; `a` a collection of it;
  * `f` a function with its result and parameters; `l` members of a symbol; `q` the type of a value; `k` a member's
- * type; `p` parameter `[2]` of the generic symbol `[1]`; `x` external; `?` unknown.
+ * type; `p` parameter `[2]` of the generic symbol `[1]`; `x` external, `?` unknown, such as a type parameter: both have
+ * their name where functions have overloads.
  */
 export type TypeExpr =
   | readonly ['r', ExpressionFact, ...TypeExpr[]]
@@ -56,8 +58,8 @@ export type TypeExpr =
   | readonly ['q', ExpressionFact]
   | readonly ['k', TypeExpr, string]
   | readonly ['p', number, number]
-  | readonly ['x']
-  | readonly ['?'];
+  | readonly ['x', string?]
+  | readonly ['?', string?];
 
 /** A symbol as its file declares it; others refer to it by its index in the list. */
 export interface SymbolFact {
@@ -78,6 +80,8 @@ export interface SymbolFact {
   isExported?: true;
   /** The type of a method declared outside of it: a Go receiver, a Rust `impl`. */
   owner?: string;
+  /** The type of the objects that a function extends as if it were theirs: `fun A.f()` in Kotlin, `f(this A a)` in C#. */
+  receiver?: TypeExpr;
   /** True for a static member. */
   isStatic?: true;
   /** True if a call returns a promise of its result. */
@@ -90,11 +94,16 @@ export interface SymbolFact {
   returnType?: TypeExpr;
   returns?: ExpressionFact[];
   params?: TypeExpr[];
+  /** The least and the most arguments, `MANY_ARGUMENTS` for no limit, if they are not the number of parameters. */
+  arity?: readonly [least: number, most: number];
   /** The types that a class or interface extends, implements or embeds. */
   bases?: TypeExpr[];
   /** The constraints of a generic symbol's parameters. */
   generics?: TypeExpr[];
 }
+
+export const isFunction = ({ kind }: Pick<SymbolFact, 'kind'>): boolean =>
+  kind === 'function' || kind === 'method';
 
 /** A name from another file. */
 export interface ImportFact {
@@ -117,8 +126,8 @@ export interface ExportFact {
 /** A reference to a symbol: by a call, as a base, as a value, or as a type. */
 export type ReferenceKind = 'call' | 'new' | 'jsx' | 'inherit' | 'value' | 'type';
 
-/** Kind, target, line, and the enclosing symbol. */
-export type ReferenceFact = readonly [ReferenceKind, ExpressionFact, number, number];
+/** Kind, target, line, and the enclosing symbol; for a call that chooses among overloads, its arguments. */
+export type ReferenceFact = readonly [ReferenceKind, ExpressionFact, number, number, ExpressionFact[]?];
 
 /** An object literal: its members, and its spread values. */
 export interface ObjectFact {
@@ -141,8 +150,17 @@ export interface FileFacts {
   errors: number;
 }
 
+/** Reports whether a value is a name alone, which may be a member of an enclosing class. */
+export function isBareName(expr: ExpressionFact): boolean {
+  const last = expr.at(-1) as ExpressionFact | undefined;
+  return expr[0] === '|' && expr.length > 2 && last?.[0] === 'g';
+}
+
 /** Replaces the index of an element: an unknown key or index, which for a map means a value, not a pair. */
 export const ANY_KEY = -1;
+
+/** The number of arguments of a function that takes any number. */
+export const MANY_ARGUMENTS = 999;
 
 export const UNKNOWN: ExpressionFact = ['?'];
 export const OUTSIDE: ExpressionFact = ['x'];

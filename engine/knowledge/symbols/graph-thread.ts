@@ -1,4 +1,5 @@
-import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { settleWithin } from '../../core/base/settle-within.ts';
@@ -92,6 +93,8 @@ interface OpenView {
   progress: IndexProgress;
   compiling: { run: Promise<ExactRun>; progress: IndexProgress; end: AbortController } | null;
   listeners: Set<(progress: IndexProgress) => void>;
+  /** The file of the index when it was opened. */
+  inode: number | null;
 }
 
 const { git } = createGit(workerData as GitAccess);
@@ -100,7 +103,8 @@ const open = new Map<string, OpenView>();
 async function openView(view: GraphView): Promise<OpenView> {
   const key = JSON.stringify([view.root, view.file, view.parsers]);
   const known = open.get(key);
-  if (known !== undefined) {
+  if (known !== undefined && isGone(known, view)) forgetView(key, known);
+  else if (known !== undefined) {
     open.delete(key);
     open.set(key, known);
     return known;
@@ -121,6 +125,7 @@ async function openView(view: GraphView): Promise<OpenView> {
     progress: { phase: 'read', done: 0, total: 0 },
     compiling: null,
     listeners: new Set(),
+    inode: readInode(file),
   };
   open.set(key, made);
   for (const [oldest, each] of open) {
@@ -131,6 +136,28 @@ async function openView(view: GraphView): Promise<OpenView> {
     await each.indexer.close();
   }
   return made;
+}
+
+const readInode = (file: string): number | null => statSync(file, { throwIfNoEntry: false })?.ino ?? null;
+
+/** Reports whether the file of an open index was deleted or replaced. */
+const isGone = ({ inode }: OpenView, { file }: GraphView): boolean => readInode(file) !== inode;
+
+/** Closes an index whose file is gone, after its work has ended. */
+function forgetView(key: string, view: OpenView): void {
+  open.delete(key);
+  view.compiling?.end.abort();
+  void Promise.allSettled([view.refreshing, view.compiling?.run]).then(() => view.indexer.close());
+}
+
+/** Does work on an index again if its file disappears during it. */
+async function retryIfGone<T>(wanted: GraphView, work: (view: OpenView) => Promise<T>): Promise<T> {
+  const view = await openView(wanted);
+  return work(view).catch(async (error: unknown) => {
+    if (!isGone(view, wanted)) throw error;
+    mkdirSync(dirname(wanted.file), { recursive: true, mode: 0o700 });
+    return work(await openView(wanted));
+  });
 }
 
 /** Copies an index: a worktree starts with the index of its origin, and only reads the differences. */
@@ -202,6 +229,7 @@ async function refreshLargely(
         old.db.close();
         move();
         view.indexer = view.openIndex(name);
+        view.inode = readInode(name);
         await old.close();
       },
     });
@@ -311,11 +339,10 @@ async function listenWhile<T>(
 answerThreadCalls<GraphCalls>(
   {
     async ask(asked, tell) {
-      return listenWhile(await openView(asked.view), tell, () => answer(asked));
+      return retryIfGone(asked.view, (view) => listenWhile(view, tell, () => answer(asked)));
     },
     async index({ view: wanted, isFull }, tell) {
-      const view = await openView(wanted);
-      return listenWhile(view, tell, () => startRefresh(view, isFull));
+      return retryIfGone(wanted, (view) => listenWhile(view, tell, () => startRefresh(view, isFull)));
     },
     async compile({ view: wanted, start, limits }, tell) {
       const view = await openView(wanted);

@@ -44,7 +44,7 @@ export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDep
     }),
     async run(input, caller, call) {
       const project = input.project === undefined ? caller.project : projectId(input.project);
-      const place = { project, session: input.session };
+      const place = { project, session: input.session, isNamed: input.session !== undefined };
       const progress = (at: IndexProgress): void => call.progress(describeIndexing(at));
       const { read, removed, resolved, ms } = await graph.index(place, input.full, progress);
       const run = input.exact ? await graph.compile(place, progress) : null;
@@ -60,7 +60,7 @@ export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDep
     async run(input, caller) {
       const project = input.project === undefined ? caller.project : projectId(input.project);
       const asked = await graph.ask(
-        { project, session: input.session },
+        { project, session: input.session, isNamed: input.session !== undefined },
         { ask: 'status' },
         { patienceMs: STATUS_PATIENCE_MS },
       );

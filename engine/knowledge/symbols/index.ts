@@ -4,6 +4,7 @@ import { SvcError } from '../../core/base/errors.ts';
 import { locateProgram } from '../../core/base/own-package.ts';
 import { isInsideFolder } from '../../core/base/paths.ts';
 import { makePrivateFolder } from '../../core/base/private-files.ts';
+import { sentence } from '../../core/base/sentence.ts';
 import { createThreadClient } from '../../core/base/thread-calls.ts';
 import type { GitAccess } from '../../workers/runner/worktrees/index.ts';
 import { createCompileRuns } from './compile-runs.ts';
@@ -41,6 +42,8 @@ export interface GraphSettings {
 export interface GraphPlace {
   project: string | null;
   session?: string | undefined;
+  /** True if a caller named the session, which must exist then. */
+  isNamed?: boolean;
 }
 
 export interface AskedGraph {
@@ -101,9 +104,13 @@ export function createGraph({ leastPauseMs, ...deps }: GraphDeps) {
   const findIndexFile = (project: string | null): string =>
     join(indexFolder(), `${project === null ? 'workspace' : `project-${encodeURIComponent(project)}`}.db`);
 
-  function viewOf({ project, session }: GraphPlace): GraphView {
+  function viewOf({ project, session, isNamed }: GraphPlace): GraphView {
     const { parsers, without } = deps.settings();
     const worker = session === undefined ? null : deps.sessionOf(session);
+    if (isNamed && worker === null)
+      throw new SvcError('not_found', `no session ${JSON.stringify(session)}`, {
+        hint: sentence`{session.list} lists them`,
+      });
     const owner = worker === null ? project : worker.project;
     const base = findIndexFile(owner);
     makePrivateFolder(deps.data, indexFolder());

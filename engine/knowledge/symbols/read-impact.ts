@@ -2,7 +2,14 @@ import { formatCount } from '../../core/base/text.ts';
 import type { AskOptions, Graph, GraphPlace } from './index.ts';
 import type { IndexProgress } from './index-files/indexer.ts';
 import type { TouchedLines } from './query/impact.ts';
-import { describeGraphState, pickAnswer, toWireImpact, type WireImpact, type WireState } from './wire.ts';
+import {
+  describeGraphState,
+  describeUnsure,
+  pickAnswer,
+  toWireImpact,
+  type WireImpact,
+  type WireState,
+} from './wire.ts';
 
 /** The changes of a session since its start. */
 export interface ChangedCode {
@@ -61,7 +68,7 @@ export function createImpactReader(
     const ours = { removed, is_stale: asked.stale !== null, exact: asked.exact };
     if (impact === undefined) return { ...describeGraphState(asked), ...NO_IMPACT, ...ours };
     const wire = toWireImpact(impact, limit);
-    const { empty, why } = explainNothing(wire, gone);
+    const { empty, why } = explainNothing(wire, gone, describeUnsure(impact.unsure));
     const unread = empty === 'not_indexed' ? null : describeUnindexed(wire.not_indexed);
     const doubts = [why, own?.doubt, unread, describeRemoved(gone)].filter((each) => each != null);
     return { ...describeGraphState(asked, empty, doubts.join('; ') || null), ...wire, ...ours };
@@ -98,6 +105,7 @@ const describeRemoved = (removed: readonly string[]): string | null =>
 function explainNothing(
   { files, reached, symbols, not_indexed: unknown }: WireImpact,
   removed: readonly string[],
+  unsure: string | null,
 ): { empty: string | null; why: string | null } {
   if (files === 0 && unknown.length > 0)
     return { empty: 'not_indexed', why: `${nameSome(unknown)}: missing, ignored, or not a source` };
@@ -106,8 +114,10 @@ function explainNothing(
   const why =
     symbols.length === 0
       ? 'no symbol is declared in the changed lines'
-      : 'nothing else refers to the symbols declared there';
-  return { empty: 'no_callers', why };
+      : unsure === null
+        ? 'nothing else refers to the symbols declared there'
+        : `no reference to the symbols declared there is certain: ${unsure}`;
+  return { empty: unsure === null ? 'no_callers' : 'unsure_callers', why };
 }
 
 /** Returns the progress of an index, for people. */

@@ -1,6 +1,6 @@
 import { type Caller, ownWorkError } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
-import type { AskedGraph, Graph } from './index.ts';
+import type { AskedGraph, Graph, GraphPlace } from './index.ts';
 import { describeGraphState, pickAnswer, toWireSymbol, type WireSymbol } from './wire.ts';
 
 export interface SharedCodeDeps {
@@ -46,20 +46,32 @@ export function createSharedCode({ graph, projects, projectId }: SharedCodeDeps)
     });
   }
 
-  async function findShared(name: string, most: number, all: readonly (string | null)[]) {
+  /** Finds symbols by a part of their name: shared ones first, then those of a caller's own project. */
+  async function findShared(
+    name: string,
+    most: number,
+    all: readonly (string | null)[],
+    own: GraphPlace | null,
+  ) {
     const found: WireSymbol[] = [];
     const notes: string[] = [];
-    for (const project of all) {
-      const shared = sharedPaths(project);
-      if (shared.length === 0) continue;
-      const asked = await graph.ask(
-        { project },
-        { ask: 'search', query: name, limit: most, only: [...shared] },
-      );
+    async function add(place: GraphPlace, only: string[] | null): Promise<void> {
+      const asked = await graph.ask(place, { ask: 'search', query: name, limit: most, only });
       const { note } = describeGraphState(asked);
       if (note !== null) notes.push(note);
-      for (const each of pickAnswer(asked, 'symbols')?.symbols ?? []) found.push(toWireSymbol(each, project));
+      for (const each of pickAnswer(asked, 'symbols')?.symbols ?? []) {
+        const isKnown = found.some(
+          ({ project, path, line, name: known }) =>
+            project === place.project && path === each.path && line === each.line && known === each.qualified,
+        );
+        if (!isKnown) found.push(toWireSymbol(each, place.project));
+      }
     }
+    for (const project of all) {
+      const shared = sharedPaths(project);
+      if (shared.length > 0) await add({ project }, [...shared]);
+    }
+    if (own !== null && found.length < most) await add(own, null);
     return { found: found.slice(0, most), notes };
   }
 

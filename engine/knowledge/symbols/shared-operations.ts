@@ -12,7 +12,7 @@ import {
   stateFields,
   symbolField,
 } from './graph-fields.ts';
-import type { AskedGraph, Graph } from './index.ts';
+import type { Graph } from './index.ts';
 import { type createSharedCode, NOTHING_SHARED } from './shared-code.ts';
 import { describeGraphState, pickAnswer, toWireSymbol, type WireSymbol } from './wire.ts';
 
@@ -90,7 +90,7 @@ export function snippetTool(graph: Graph, { readProject, nameShared }: SharedCod
 export function inspectTool(graph: Graph, { listReadable }: SharedCode) {
   return tool({
     name: 'inspect.symbol',
-    about: 'A shared symbol: signature, comment, location, number of uses.',
+    about: 'A symbol, shared or of the own project: signature, comment, location, number of uses.',
     seat: 'any',
     changes: false,
     input: z.strictObject({ name: symbolField }),
@@ -107,29 +107,31 @@ export function inspectTool(graph: Graph, { listReadable }: SharedCode) {
       ];
     }),
     async run(input, caller) {
-      let last: AskedGraph | null = null;
       for (const project of new Set(listReadable(caller))) {
         const shared = graph.sharedPaths(project);
         if (shared.length === 0) continue;
-        last = await graph.ask({ project }, { ask: 'inspect', symbol: input.name, only: [...shared] });
-        const found = pickAnswer(last, 'references');
+        const asked = await graph.ask({ project }, { ask: 'inspect', symbol: input.name, only: [...shared] });
+        const found = pickAnswer(asked, 'references');
         if (found !== null)
           return {
-            ...describeGraphState(last),
+            ...describeGraphState(asked),
             symbol: toWireSymbol(found.symbol, project),
             references: found.references,
-            exact: last.exact,
+            exact: asked.exact,
           };
       }
-      const nothing =
-        last === null
-          ? {
-              empty: 'not_indexed',
-              note: NOTHING_SHARED,
-              candidates: [],
-            }
-          : describeGraphState(last);
-      return { ...nothing, symbol: null, references: {}, exact: last?.exact ?? null };
+      const own = await graph.ask(findGraphPlace(caller, undefined), {
+        ask: 'inspect',
+        symbol: input.name,
+        only: null,
+      });
+      const found = pickAnswer(own, 'references');
+      return {
+        ...describeGraphState(own),
+        symbol: found === null ? null : toWireSymbol(found.symbol, caller.project),
+        references: found?.references ?? {},
+        exact: own.exact,
+      };
     },
   });
 }
@@ -139,7 +141,7 @@ export function searchSharedTool(graph: Graph, { listReadable, readProject, find
   return tool({
     name: 'search.shared_symbols',
     about:
-      'Find code to use instead of writing it: symbols of shared paths, in all projects, by a part of their name.',
+      'Find code to use instead of writing it, by a part of its name: symbols of shared paths in all projects, then those of the own project.',
     seat: 'any',
     changes: false,
     input: z.strictObject({
@@ -157,9 +159,11 @@ export function searchSharedTool(graph: Graph, { listReadable, readProject, find
     async run(input, caller) {
       const readable = [...new Set(listReadable(caller))];
       const among = input.project === undefined ? readable : [readProject(input.project, caller)];
-      const { found, notes } = await findShared(input.query, input.limit, among);
-      const isShared = readable.some((project) => graph.sharedPaths(project).length > 0);
-      const why = isShared ? 'no shared symbol has this name' : NOTHING_SHARED;
+      const isOwn = among.includes(caller.project);
+      const own = isOwn ? findGraphPlace(caller, undefined) : null;
+      const { found, notes } = await findShared(input.query, input.limit, among, own);
+      const isShared = isOwn || readable.some((project) => graph.sharedPaths(project).length > 0);
+      const why = isShared ? 'no symbol has this name' : NOTHING_SHARED;
       const empty = found.length > 0 ? null : isShared ? 'not_found' : 'not_indexed';
       return {
         empty,

@@ -3,11 +3,19 @@ import type { AskedGraph } from './index.ts';
 import type { GraphAnswer, NothingFound } from './query/answer.ts';
 import type { ImpactReport, ReachedSymbol } from './query/impact.ts';
 import type { TraceReport, TraceStep } from './query/trace.ts';
+import type { UnsureCallers } from './query/unsure.ts';
 import type { SymbolRow } from './store/rows.ts';
 
 /** Returns a symbol as named in answers: `Class.method src/a.ts:40`. */
 export const labelSymbol = ({ qualified, path, line }: SymbolRow): string =>
   qualified === path ? path : `${qualified} ${path}:${line}`;
+
+/** Returns a symbol as one of several: functions of one name differ by their signatures. */
+const describeCandidate = (symbol: SymbolRow): string => {
+  const { id, kind, signature } = symbol;
+  const said = kind === 'function' || kind === 'method' ? ` ${signature}` : '';
+  return `#${id} ${kind} ${labelSymbol(symbol)}${said}`;
+};
 
 export interface WireSymbol {
   id: number;
@@ -52,6 +60,24 @@ const formatStale = (stale: AskedGraph['stale']): string | null => {
   return `stale: the index is being built, ${done} of ${total} ${what}; ask again in a few seconds`;
 };
 
+/** Describes the references that may be callers though none is known, as a clause; null if there are none. */
+export function describeUnsure({
+  mentions,
+  files,
+  overridden = [],
+}: Pick<UnsureCallers, 'mentions' | 'files'> & { overridden?: readonly SymbolRow[] }): string | null {
+  const named = overridden.slice(0, 3).map(labelSymbol).join(', ');
+  const parts = [
+    ...(mentions === 0
+      ? []
+      : [
+          `${formatCount(mentions, 'mention')} of the name in ${formatCount(files, 'file')} could not be resolved and may be callers`,
+        ]),
+    ...(named === '' ? [] : [`it may be called through ${named}`]),
+  ];
+  return parts.length === 0 ? null : parts.join('; ');
+}
+
 /** Notes missing edges of the project's compiler. */
 export const sayLack = (exact: string | null): string[] => (exact === null ? [] : [`exact edges: ${exact}`]);
 
@@ -70,7 +96,7 @@ export function describeGraphState(
   return {
     empty: isEarly ? 'not_indexed' : answer.empty,
     note: [answer.reason, late].filter(Boolean).join('; '),
-    candidates: answer.candidates.map((each) => `#${each.id} ${each.kind} ${labelSymbol(each)}`),
+    candidates: answer.candidates.map(describeCandidate),
   };
 }
 
@@ -221,8 +247,8 @@ function summarizeImpact(symbols: number, callers: readonly ReachedSymbol[], tes
   return `changes ${formatCount(symbols, 'symbol')}, reached from ${formatCount(callers.length, 'caller')} over two steps${unsure}, ${formatCount(tests, 'test file')}`;
 }
 
-const formatEdge = ({ kind, line, confidence, candidates }: WireEdge): string =>
-  `${kind} line ${line}, ${confidence.toFixed(1)}${candidates === undefined ? '' : `, one of ${candidates}`}`;
+const formatEdge = ({ kind, line, confidence, candidates, strategy }: WireEdge): string =>
+  `${kind} line ${line}, ${confidence.toFixed(1)}${candidates === undefined ? '' : `, one of ${candidates}${strategy === 'overload' ? ' overloads' : ''}`}`;
 
 /** Describes the state of an answer as text: why it is empty, and its age. */
 export const sayState = ({ empty, note, candidates }: WireState): string[] => [

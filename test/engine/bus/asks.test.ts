@@ -19,7 +19,7 @@ interface Outcome {
   note: string | null;
 }
 
-const YAML = 'projects: [{ id: web, path: web, kind: app }]\n';
+const YAML = 'projects: [{ id: web, path: web, kind: app }]\nshared: { code: [web/page.html] }\n';
 
 describe('a question', () => {
   let ws: TestWorkspace;
@@ -258,6 +258,10 @@ describe('a question', () => {
     await refused({ path: '/etc/passwd' }, 'path_outside');
     await refused({ path: 'app/link.txt' }, 'path_outside');
     await refused({ path: 'app/\0words.ts' }, 'fields_invalid');
+    writeFileSync(join(ws.root, 'web', 'own.html'), 'one\n');
+    // Whether it exists or not.
+    await refused({ path: 'own.html', project: 'web' }, 'path_outside', /does not share/);
+    await refused({ path: 'none.html', project: 'web' }, 'path_outside', /does not share/);
     await refused({ path: 'page.html', project: 'nope' }, 'unknown_project');
     await refused({ path: '../app/words.ts', project: 'web' }, 'path_outside');
     await refused({ path: join(ws.root, 'app/words.ts'), project: 'web' }, 'path_outside');

@@ -35,13 +35,21 @@ export interface FactCollector {
   addImport(fact: ImportFact): number;
   addExport(fact: ExportFact): void;
   addLocal(value: ExpressionFact): number;
-  addReference(kind: ReferenceKind, value: ExpressionFact, node: NodeId, from: number): void;
+  addReference(
+    kind: ReferenceKind,
+    value: ExpressionFact,
+    node: NodeId,
+    from: number,
+    args?: ExpressionFact[],
+  ): void;
   finish(errors: number): FileFacts;
 }
 
 const LONGEST_SIGNATURE = 200;
 const LONGEST_DOC = 160;
 const LONGEST_NAME = 200;
+/** Characters of a reference, as JSON: chains of thousands of calls would take millions together. */
+const LONGEST_REFERENCE = 10_000;
 /** Maximum per file: generated tables have hundreds of thousands. */
 const MOST_SYMBOLS = 20_000;
 const MOST_REFERENCES = 50_000;
@@ -107,12 +115,13 @@ export function createCollector(nodes: SyntaxNodes, path: string): FactCollector
     addImport: (fact) => imports.push(fact) - 1,
     addExport: (fact) => void exports.push(fact),
     addLocal: (value) => locals.push(value) - 1,
-    addReference(kind, value, node, from) {
+    addReference(kind, value, node, from, args) {
       if (value[0] === 'x' || value[0] === '?' || references.length >= MOST_REFERENCES) return;
-      const key = `${kind} ${from} ${JSON.stringify(value)}`;
-      if (seen.has(key)) return;
+      const key = `${kind} ${from} ${JSON.stringify(args === undefined ? value : [value, args])}`;
+      if (key.length > LONGEST_REFERENCE || seen.has(key)) return;
       seen.add(key);
-      references.push([kind, value, nodes.lineOf(node), from]);
+      const line = nodes.lineOf(node);
+      references.push(args === undefined ? [kind, value, line, from] : [kind, value, line, from, args]);
     },
     finish: (errors) => ({ symbols, imports, exports, locals, objects, references, errors }),
   };

@@ -35,15 +35,13 @@ export function createMarkedResolver({
     if (view === null) {
       db.prepare('UPDATE file SET is_dirty = 0 WHERE id = ?').run(id);
       db.prepare('DELETE FROM edge WHERE from_file = ?').run(id);
+      db.prepare('DELETE FROM mention WHERE file = ?').run(id);
       return;
     }
     const uses = project.begin();
     const references = rows.readReferences(id);
-    const { edges, unresolved } = resolver.resolveFile({
-      ...view,
-      facts: { ...view.facts, references },
-    });
-    rows.writeEdges(id, edges, uses, unresolved, idsOf);
+    const resolved = resolver.resolveFile({ ...view, facts: { ...view.facts, references } });
+    rows.writeEdges(id, resolved, uses, idsOf);
   }
 
   let ids = new Map<number, readonly number[]>();

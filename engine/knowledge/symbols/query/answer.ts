@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { isInsideFolder } from '../../../core/base/paths.ts';
 import { type Git, listChangedFiles } from '../../../workers/runner/worktrees/index.ts';
 import { SKIP_REASONS, type SkipCounts } from '../../sources/index.ts';
 import type { FileIndexer } from '../index-files/indexer.ts';
@@ -120,7 +121,7 @@ export async function answerQuestion(
       .prepare('SELECT errors FROM file WHERE id = ?')
       .pluck()
       .get(symbol.file) as number;
-    return { answer: { symbol, references: countReferences(indexer, symbol.id), errors }, names };
+    return { answer: { symbol, references: countReferences(indexer, symbol), errors }, names };
   }
   const snippet = readSnippet(indexer, symbol, question.maxLines);
   if (snippet === null) return nothing('not_found', `${symbol.path} no longer exists`);
@@ -132,9 +133,17 @@ const nothing = (empty: NothingFound['empty'], reason: string, candidates: Symbo
   names: new Set(candidates.map(({ path }) => path)),
 });
 
+/** Reports whether a path is a file of the project. */
+function isFileOf({ root }: FileIndexer, path: string): boolean {
+  const whole = resolve(root, path);
+  return isInsideFolder(root, whole) && lstatSync(whole, { throwIfNoEntry: false })?.isFile() === true;
+}
+
 /** Returns why no symbol has that name: its file is skipped, unsupported or has syntax errors, or the name does not exist. */
 function explainMissing(indexer: FileIndexer, wanted: string, similar: SymbolRow[]) {
   const path = /^(.*\.\w+)(?:[:#].*)?$/.exec(wanted)?.[1];
+  if (path !== undefined && indexer.languageOf(path) === null && isFileOf(indexer, path))
+    return nothing('unsupported_language', `${path} is not in a supported language`);
   if (path !== undefined && wanted.includes('/')) {
     const row = indexer.db
       .prepare('SELECT state, errors FROM file WHERE path = ? OR path LIKE ?')

@@ -1,7 +1,9 @@
 import { isAbsolute, relative } from 'node:path';
 import { isTestPath } from '../../sources/index.ts';
 import type { FileIndexer } from '../index-files/indexer.ts';
+import { listParameters, splitList } from '../overloads.ts';
 import { SYMBOL_COLUMNS, type SymbolRow, toSymbol } from '../store/rows.ts';
+import { findNearNames } from './similar.ts';
 
 /** The result of looking up a name. */
 export type SymbolLookup =
@@ -10,6 +12,7 @@ export type SymbolLookup =
   | { similar: SymbolRow[] };
 
 const MOST_CANDIDATES = 12;
+const MOST_SIMILAR = 5;
 const MOST_READ = 400;
 
 const FROM = `FROM symbol JOIN file ON file.id = symbol.file`;
@@ -33,12 +36,41 @@ export function findSymbol(
     const symbol = readSymbol(indexer, Number(text));
     return symbol === null || !isSeen(symbol.path) ? { similar: [] } : { symbol };
   }
-  const { path, name } = splitName(indexer, text);
-  const found = narrow(listNamed(indexer, path, name).filter((each) => isSeen(each.path)));
+  const [, bare = text, params] = /^([^()]+)\((.*)\)$/s.exec(text) ?? [];
+  const { path, name } = splitName(indexer, bare);
+  const named = listNamed(indexer, path, name).filter((each) => isSeen(each.path));
+  const found = narrow(params === undefined ? named : selectOverloads(named, params));
   if (found.length === 1) return { symbol: found[0]! };
   if (found.length > 1) return { candidates: found.slice(0, MOST_CANDIDATES), total: found.length };
-  return { similar: searchSymbols(indexer, name, 5).filter((each) => isSeen(each.path)) };
+  return {
+    similar: listSimilar(indexer, name)
+      .filter((each) => isSeen(each.path))
+      .slice(0, MOST_SIMILAR),
+  };
 }
+
+/** Returns the symbols of a similar name: those that contain it, then those that differ by a few letters. */
+function listSimilar(indexer: FileIndexer, name: string): SymbolRow[] {
+  const found = searchSymbols(indexer, name, MOST_READ);
+  const last = name.split('.').at(-1) ?? name;
+  const near = findNearNames(indexer, last, MOST_SIMILAR).flatMap((each) => listNamed(indexer, null, each));
+  const known = new Set(found.map(({ id }) => id));
+  return [...found.slice(0, MOST_READ), ...near.filter(({ id }) => !known.has(id))];
+}
+
+/** Selects the functions whose signature has these parameters, `clone(double[])`; all of them if none has. */
+function selectOverloads(found: readonly SymbolRow[], params: string): SymbolRow[] {
+  const wanted = splitList(params);
+  const fitting = found.filter(({ signature, name }) => {
+    const own = listParameters(signature, name);
+    return own?.length === wanted.length && own.every((each, at) => hasType(each, wanted[at]!));
+  });
+  return fitting.length > 0 ? fitting : [...found];
+}
+
+/** Reports whether a parameter as written has that type: `final double[] a` has `double[]`. */
+const hasType = (param: string, type: string): boolean =>
+  ` ${param.replace(/[:,]/g, ' ').replace(/\s+/g, ' ')} `.includes(` ${type} `) || param === type;
 
 /** Splits `src/a.ts:name` and `src/a.ts#name`; a path alone is the file itself. */
 function splitName(indexer: FileIndexer, text: string): { path: string | null; name: string } {

@@ -1,8 +1,17 @@
 import { posix } from 'node:path';
 import { isTestPath } from '../../sources/index.ts';
 import type { FileIndexer } from '../index-files/indexer.ts';
-import { REFERENCE_KINDS, SYMBOL_COLUMNS, type SymbolRow, toEdge, toSymbol } from '../store/rows.ts';
+import {
+  type EdgeRow,
+  REFERENCE_KINDS,
+  SYMBOL_COLUMNS,
+  type SymbolRow,
+  toEdge,
+  toSymbol,
+} from '../store/rows.ts';
+import { createAlikeFinder, OVERLOAD } from './alike.ts';
 import { readSymbol, toRelative } from './find.ts';
+import { findUnsureCallers, type UnsureCallers } from './unsure.ts';
 
 /** A symbol that a change of some files may affect. */
 export interface ReachedSymbol {
@@ -28,6 +37,8 @@ export interface ImpactReport {
   /** For whole files only the outermost, for changed lines the innermost. */
   told: SymbolRow[];
   reached: ReachedSymbol[];
+  /** Mentions that may refer to one of the changed symbols, if none is reached. */
+  unsure: Pick<UnsureCallers, 'mentions' | 'files'>;
 }
 
 /** The changed lines of files; a file without an entry counts in full. */
@@ -37,6 +48,10 @@ export type TouchedLines = Readonly<
 
 const MOST_DECLARED = 2000;
 const MOST_REACHED = 1000;
+/** Maximum changed symbols whose unresolved mentions are counted. */
+const MOST_DOUBTED = 100;
+/** Maximum references to one symbol that are followed. */
+const MOST_CALLERS = 200;
 
 /**
  * Finds the declarations in some files or lines, and the code that refers to them, over two steps. A folder stands
@@ -75,17 +90,13 @@ export function findImpact(
     .slice(0, MOST_DECLARED);
   const reached = new Map<number, ReachedSymbol>();
   const inside = new Set(declared.map(({ id }) => id));
-  const callers = db.prepare('SELECT * FROM edge WHERE to_symbol = ? ORDER BY confidence DESC LIMIT +?');
-  const fields = changed.filter(({ kind }) => kind === 'field').map(({ id }) => id);
-  let edge: { id: number; confidence: number }[] = [...inside, ...fields].map((id) => ({
-    id,
-    confidence: 1,
-  }));
+  const listCallers = createCallerList(indexer);
+  const fields = changed.filter(({ kind }) => kind === 'field');
+  let edge = [...declared, ...fields].map((symbol) => ({ symbol, confidence: 1 }));
   for (let hop = 1; hop <= 2; hop += 1) {
     const next: typeof edge = [];
-    for (const { id, confidence } of edge) {
-      for (const row of callers.all(id, 200)) {
-        const step = toEdge(row);
+    for (const { symbol: through, confidence } of edge) {
+      for (const step of listCallers(through)) {
         // A change of a type affects code that names the type, but not callers of that code.
         if (hop === 2 && (step.kind === 'type' || step.kind === 'value')) continue;
         if (inside.has(step.fromSymbol) || reached.has(step.fromSymbol)) continue;
@@ -100,16 +111,43 @@ export function findImpact(
           hop,
           confidence: sure,
           line: step.line,
-          through: id,
+          through: through.id,
           isTest: isTestPath(symbol.path),
         });
-        next.push({ id: symbol.id, confidence: sure });
+        next.push({ symbol, confidence: sure });
       }
     }
     edge = next;
   }
   const told = declared.filter(({ path, parent }) => parent <= 0 || touched[path] !== undefined);
-  return { files: [...files].sort(), unknown, removed: [], declared, told, reached: [...reached.values()] };
+  const unsure = { mentions: 0, files: 0 };
+  if (reached.size === 0)
+    for (const symbol of declared.slice(0, MOST_DOUBTED)) {
+      const { mentions, files: some } = findUnsureCallers(indexer, symbol);
+      unsure.mentions += mentions;
+      unsure.files = Math.max(unsure.files, some);
+    }
+  return {
+    files: [...files].sort(),
+    unknown,
+    removed: [],
+    declared,
+    told,
+    reached: [...reached.values()],
+    unsure,
+  };
+}
+
+/** Creates the list of references to a symbol, with those to its class if it is a constructor. */
+function createCallerList(indexer: FileIndexer): (symbol: SymbolRow) => EdgeRow[] {
+  const findAlike = createAlikeFinder(indexer);
+  const callers = indexer.db.prepare(
+    `SELECT * FROM edge WHERE to_symbol = ? AND (NOT ? OR strategy = ${OVERLOAD}) ORDER BY confidence DESC LIMIT +?`,
+  );
+  return (symbol) =>
+    findAlike(symbol).all.flatMap(({ id, isShared }) =>
+      callers.all(id, Number(isShared), MOST_CALLERS).map(toEdge),
+    );
 }
 
 /** Returns paths by each of their folders; `.` has all of them. */
@@ -157,13 +195,16 @@ function findInnermost(symbols: readonly SymbolRow[], from: number, to: number):
   return found;
 }
 
-/** Returns number of references of each kind to a symbol. */
-export function countReferences({ db }: FileIndexer, id: number): Record<string, number> {
-  const rows = db
-    .prepare('SELECT kind, count(*) AS n FROM edge WHERE to_symbol = ? GROUP BY kind')
-    .all(id) as {
-    kind: number;
-    n: number;
-  }[];
-  return Object.fromEntries(rows.map(({ kind, n }) => [REFERENCE_KINDS[kind]!, n]));
+/** Returns the number of references of each kind to a symbol; those that may mean other overloads count too. */
+export function countReferences(indexer: FileIndexer, symbol: SymbolRow): Record<string, number> {
+  const count = indexer.db.prepare(
+    `SELECT kind, count(*) AS n FROM edge WHERE to_symbol = ? AND (NOT ? OR strategy = ${OVERLOAD}) GROUP BY kind`,
+  );
+  const counts: Record<string, number> = {};
+  for (const { id, isShared } of createAlikeFinder(indexer)(symbol).all)
+    for (const { kind, n } of count.all(id, Number(isShared)) as { kind: number; n: number }[]) {
+      const name = REFERENCE_KINDS[kind]!;
+      counts[name] = (counts[name] ?? 0) + n;
+    }
+  return counts;
 }

@@ -1,6 +1,8 @@
 import type { FileIndexer } from '../index-files/indexer.ts';
 import { type EdgeRow, REFERENCE_KINDS, type SymbolRow, toEdge } from '../store/rows.ts';
+import { type AlikeSymbol, createAlikeFinder, OVERLOAD } from './alike.ts';
 import { readSymbol } from './find.ts';
+import { findUnsureCallers, type UnsureCallers } from './unsure.ts';
 
 export type TraceDirection = 'callers' | 'callees' | 'both';
 
@@ -18,7 +20,13 @@ export interface TraceReport {
   hubs: { id: number; total: number }[];
   /** References to the symbol other than calls: as a value, a type or a base. */
   mentions: TraceStep[];
+  /** Number of overloads that share callers; 1 if none are shared. */
+  overloads: number;
+  /** Number of files that declare the symbol for different builds, and share its callers. */
+  builds: number;
   isCut: boolean;
+  /** What may be callers, if none is known. */
+  unsure: UnsureCallers | null;
 }
 
 /** Number of neighbours above which a symbol is a hub. */
@@ -42,17 +50,21 @@ export function traceCalls(
     steps: [],
     hubs: [],
     mentions: [],
+    overloads: 1,
+    builds: 1,
     isCut: false,
+    unsure: null,
   };
   const order = 'ORDER BY confidence DESC, from_file, line LIMIT +?';
-  const callers = db.prepare(`SELECT * FROM edge WHERE to_symbol = ? AND kind IN (${CALLS}) ${order}`);
-  const callees = db.prepare(`SELECT * FROM edge WHERE from_symbol = ? AND kind IN (${CALLS}) ${order}`);
-  const count = {
-    callers: db.prepare(`SELECT count(*) FROM edge WHERE to_symbol = ? AND kind IN (${CALLS})`).pluck(),
-    callees: db.prepare(`SELECT count(*) FROM edge WHERE from_symbol = ? AND kind IN (${CALLS})`).pluck(),
+  const findAlike = createAlikeFinder(indexer);
+  const prepare = (column: string) => {
+    const where = `FROM edge WHERE ${column} = ? AND kind IN (${CALLS}) AND (NOT ? OR strategy = ${OVERLOAD})`;
+    return {
+      list: db.prepare(`SELECT * ${where} ${order}`),
+      count: db.prepare(`SELECT count(*) ${where}`).pluck(),
+    };
   };
-  const members = db.prepare('SELECT id FROM symbol WHERE file = ? AND parent = ? AND name = ?').pluck();
-  const place = db.prepare('SELECT id FROM symbol WHERE file = ? AND place = ?').pluck();
+  const calls = { callers: prepare('to_symbol'), callees: prepare('from_symbol') };
 
   function know(id: number): SymbolRow | null {
     const known = trace.symbols.get(id) ?? readSymbol(indexer, id);
@@ -60,13 +72,10 @@ export function traceCalls(
     return known;
   }
 
-  /** Lists equivalent symbols: creating an object runs its constructor, so calls of the class and of the constructor are equal. */
-  function listAlike(each: SymbolRow, way: 'callers' | 'callees'): number[] {
-    if (way === 'callees' && each.kind === 'class')
-      return [each.id, ...(members.all(each.file, each.place, 'constructor') as number[])];
-    if (way === 'callers' && each.name === 'constructor' && each.parent > 0)
-      return [each.id, place.get(each.file, each.parent) as number];
-    return [each.id];
+  /** Lists the symbols whose calls count: creating an object runs its constructor, and overloads may share calls. */
+  function listAlike(each: SymbolRow, way: 'callers' | 'callees'): readonly AlikeSymbol[] {
+    if (way === 'callees' && each.kind !== 'class') return [{ id: each.id, isShared: false }];
+    return findAlike(each).all;
   }
 
   function followCalls(way: 'callers' | 'callees'): void {
@@ -78,11 +87,16 @@ export function traceCalls(
         const at = know(id);
         if (at === null) continue;
         for (const same of listAlike(at, way)) {
-          const found = (way === 'callers' ? callers : callees).all(same, MOST_NEIGHBOURS).map(toEdge);
+          const found = calls[way].list.all(same.id, Number(same.isShared), MOST_NEIGHBOURS).map(toEdge);
           if (found.length === MOST_NEIGHBOURS) {
-            const total = count[way].get(same) as number;
-            if (total > MOST_NEIGHBOURS) trace.hubs.push({ id: same, total });
+            const total = calls[way].count.get(same.id, Number(same.isShared)) as number;
+            if (total > MOST_NEIGHBOURS) trace.hubs.push({ id: same.id, total });
           }
+          // These may mean other overloads, or another constructor of the same class.
+          const isOfSeveral = ({ strategy, toSymbol }: EdgeRow): boolean =>
+            strategy === 'overload' || toSymbol !== id;
+          if (way === 'callers' && id === symbol.id && symbol.language !== 'go' && found.some(isOfSeveral))
+            trace.overloads = findAlike(at).overloads;
           for (const step of found) {
             if (trace.steps.length >= MOST_STEPS) {
               trace.isCut = true;
@@ -104,12 +118,14 @@ export function traceCalls(
   }
 
   if (direction !== 'callees') {
+    trace.builds = findAlike(symbol).builds;
     followCalls('callers');
     trace.mentions = db
       .prepare(`SELECT * FROM edge WHERE to_symbol = ? AND kind IN (${OTHERS}) ${order}`)
       .all(symbol.id, MOST_MENTIONS)
       .map((row) => ({ ...toEdge(row), hop: 1, way: 'callers' as const }));
     for (const { fromSymbol } of trace.mentions) know(fromSymbol);
+    if (trace.steps.length === 0) trace.unsure = findUnsureCallers(indexer, symbol);
   }
   if (direction !== 'callers') followCalls('callees');
   return trace;

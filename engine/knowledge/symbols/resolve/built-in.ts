@@ -34,7 +34,7 @@ export function findBuiltInType(
 
 const GIVES_ELEMENT = new Set('at find findLast pop shift get next first last peek values'.split(' '));
 const GIVES_SAME = new Set(
-  'filter slice concat sort toSorted reverse toReversed splice add set values with keys entries flat'.split(
+  'iter iter_mut into_iter stream cloned copied rev take skip collect filter slice concat sort toSorted reverse toReversed splice add set values with keys entries flat'.split(
     ' ',
   ),
 );

@@ -9,7 +9,7 @@ import { createSourceFinder, type ModuleFiles } from './source-files.ts';
 export function createEcmaModules(files: ModuleFiles) {
   const finder = createSourceFinder(files);
   const { findFile } = finder;
-  const { findInMap, findInPackage } = createPackageExports(finder);
+  const { findInMap, findInPackage, findEntry } = createPackageExports(finder);
   const findByPaths = createPathMaps(readJson, findFile);
   const packages = files.manifests
     .filter((path) => posix.basename(path) === 'package.json')
@@ -27,7 +27,13 @@ export function createEcmaModules(files: ModuleFiles) {
   }
 
   function findModule(folder: string, specifier: string): number | 'outside' | 'missing' {
-    if (specifier.startsWith('.')) return findFile(posix.join(folder, specifier)) ?? 'missing';
+    if (specifier.startsWith('.')) {
+      const path = posix.join(folder, specifier);
+      // The folder of a package is its entry, `require('..')`, whatever it exports by its name.
+      const own = byFolder.get(path.replace(/(?<=.)\/$/, ''));
+      const entry = own === undefined ? undefined : findEntry(own);
+      return entry ?? findFile(path) ?? 'missing';
+    }
     if (specifier.startsWith('#')) {
       const own = findAbove(folder, (each) => byFolder.get(each));
       const id = own === null ? undefined : findInMap(own.imports, specifier, own.folder);

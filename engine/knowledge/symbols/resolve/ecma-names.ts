@@ -13,12 +13,18 @@ export function createEcmaNames(project: GraphProject, evaluator: () => ValueEva
       const module = target.file;
       if (name === '*') {
         project.use(module, '=');
-        const [whole] = module.exports.get('=') ?? [];
+        const whole = module.exports.get('=')?.at(-1);
         return whole === undefined
           ? { is: 'module', file: module }
           : evaluator().evaluate(module, module.facts.exports[whole]!.value);
       }
-      return evaluator().findExport(module, name, space) ?? OUTSIDE_VALUE;
+      const found = evaluator().findExport(module, name, space);
+      if (found !== null) return found;
+      // A name of what a CommonJS module exports as a whole.
+      const whole = module.exports.get('=')?.at(-1);
+      if (whole === undefined) return OUTSIDE_VALUE;
+      const value = evaluator().evaluate(module, module.facts.exports[whole]!.value);
+      return evaluator().findMember(value, name)?.value ?? OUTSIDE_VALUE;
     },
     freeName: () => OUTSIDE_VALUE,
   };

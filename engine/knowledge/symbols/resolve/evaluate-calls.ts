@@ -1,21 +1,36 @@
 import { ANY_KEY, type TypeExpr } from '../facts.ts';
+import { takesArguments } from '../overloads.ts';
 import { callBuiltIn, parameterOfBuiltIn } from './built-in.ts';
 import { HOLDS, type ValueEvaluation } from './evaluation.ts';
 import { symbolAt } from './project.ts';
-import { joinValues, OUTSIDE_VALUE, type ResolvedValue, UNKNOWN_VALUE } from './values.ts';
+import { joinValues, OUTSIDE_VALUE, type ResolvedValue, type SymbolValue, UNKNOWN_VALUE } from './values.ts';
 
 /** Evaluates calls: their results and parameters, promises and the elements of collections. */
 export function createCallEvaluator(
   parts: ValueEvaluation,
 ): Pick<ValueEvaluation, 'callValue' | 'awaitValue' | 'elementOf' | 'argumentOf' | 'parameterOf'> {
-  function callValue(value: ResolvedValue): ResolvedValue {
+  /** Returns the overloads of a function that take that number of arguments. */
+  function listFitting({ file, index }: SymbolValue, given: number): readonly number[] {
+    const { parent, name } = symbolAt(file, index);
+    const all = file.members.get(parent)?.get(name) ?? [];
+    if (all.length < 2) return [index];
+    const fitting = all.filter((each) => takesArguments(symbolAt(file, each), given));
+    return fitting.length > 0 ? fitting : [index];
+  }
+
+  function callValue(value: ResolvedValue, given?: number): ResolvedValue {
+    if (given !== undefined && value.is === 'symbol') {
+      const all = listFitting(value, given);
+      if (all.length > 1 || all[0] !== value.index)
+        return joinValues(all.map((index) => callValue({ ...value, index })));
+    }
     switch (value.is) {
       case 'symbol': {
         const { file, index, owner = null } = value;
         const { kind, returnType, returns = [], isAsync } = symbolAt(file, index);
         if (kind === 'class') return { is: 'instance', file, index, types: [] };
         if (kind !== 'function' && kind !== 'method') {
-          return HOLDS.has(kind) ? callValue(parts.settle(value)) : UNKNOWN_VALUE;
+          return HOLDS.has(kind) ? callValue(parts.settle(value), given) : UNKNOWN_VALUE;
         }
         if (returnType !== undefined) return parts.evaluateType(file, returnType, owner);
         if (returns.length === 0) return OUTSIDE_VALUE;
@@ -26,15 +41,23 @@ export function createCallEvaluator(
       }
       case 'function':
         return parts.evaluateType(value.file, value.type[1], value.with);
+      case 'instance':
+        return callValue(underlying(value), given);
       case 'method':
         return callBuiltIn(value);
       case 'either':
-        return joinValues(value.values.map(callValue));
+        return joinValues(value.values.map((each) => callValue(each, given)));
       case 'outside':
         return OUTSIDE_VALUE;
       default:
         return UNKNOWN_VALUE;
     }
+  }
+
+  /** Returns what a named type of Go is made of; unknown for any other. */
+  function underlying({ file, index }: Extract<ResolvedValue, { is: 'instance' }>): ResolvedValue {
+    const { kind, bases: [base] = [] } = symbolAt(file, index);
+    return kind === 'type' && base !== undefined ? parts.evaluateType(file, base) : UNKNOWN_VALUE;
   }
 
   function awaitValue(value: ResolvedValue): ResolvedValue {
@@ -43,7 +66,8 @@ export function createCallEvaluator(
   }
 
   function elementOf(value: ResolvedValue, at?: number): ResolvedValue {
-    const held = value.is === 'symbol' ? parts.settle(value) : value;
+    const settled = value.is === 'symbol' ? parts.settle(value) : value;
+    const held = settled.is === 'instance' ? underlying(settled) : settled;
     if (held.is === 'many' && at === ANY_KEY) return held.of;
     if (held.is === 'many') return held.isMap && at !== undefined ? OUTSIDE_VALUE : elementOfEntry(held);
     if (held.is === 'list')

@@ -8,7 +8,7 @@ const MOST_ALIASES = 8;
 /** Evaluates symbols: the values of variables, and the objects of classes. */
 export function createSymbolEvaluator(
   parts: ValueEvaluation,
-): Pick<ValueEvaluation, 'instanceOf' | 'settle'> {
+): Pick<ValueEvaluation, 'instanceOf' | 'settle' | 'valueOfSymbol'> {
   const { guard } = parts;
 
   function instanceOf(value: ResolvedValue, types: readonly ResolvedValue[]): ResolvedValue {
@@ -44,5 +44,5 @@ export function createSymbolEvaluator(
     });
   }
 
-  return { instanceOf, settle };
+  return { instanceOf, settle, valueOfSymbol };
 }

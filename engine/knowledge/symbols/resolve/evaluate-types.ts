@@ -1,7 +1,8 @@
 import type { ExpressionFact, TypeExpr } from '../facts.ts';
+import { HAS_OVERLOADS } from '../overloads.ts';
 import { findBuiltInType } from './built-in.ts';
 import type { ValueEvaluation } from './evaluation.ts';
-import { type FileView, symbolAt } from './project.ts';
+import { type FileView, IS_ECMA, symbolAt } from './project.ts';
 import {
   joinValues,
   OUTSIDE_VALUE,
@@ -10,14 +11,11 @@ import {
   UNKNOWN_VALUE,
 } from './values.ts';
 
-/** Languages whose enums have no methods. */
-const IS_ECMA: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript']);
-
 /** Evaluates types. */
 export function createTypeEvaluator(
   parts: ValueEvaluation,
 ): Pick<ValueEvaluation, 'evaluateType' | 'lookUpType'> {
-  const { guard, spendWork, rulesOf } = parts;
+  const { guard, spendWork } = parts;
 
   function evaluateType(
     file: FileView,
@@ -28,8 +26,7 @@ export function createTypeEvaluator(
     switch (type[0]) {
       case 'r': {
         const [, named, ...types] = type;
-        const key = `r${file.id}:${JSON.stringify(type)}`;
-        return guard(key, () => namedType(file, named, types, owner));
+        return guard(`r${parts.numberOf(type)}`, () => namedType(file, named, types, owner));
       }
       case 'u':
         return joinValues(type.slice(1).map((each) => evaluateType(file, each as TypeExpr, owner)));
@@ -58,7 +55,7 @@ export function createTypeEvaluator(
           : guard(`p${file.id}:${type[1]}:${type[2]}`, () => evaluateType(file, limit));
       }
       case 'x':
-        return OUTSIDE_VALUE;
+        return type[1] === undefined ? OUTSIDE_VALUE : { is: 'outside', name: type[1] };
       default:
         return UNKNOWN_VALUE;
     }
@@ -74,17 +71,30 @@ export function createTypeEvaluator(
     const meant = named[0] === 'g' ? null : lookUpType(file, named);
     // Languages import them too: `typing.Optional`, `java.util.List`.
     const isOutside = meant === null || (meant.is === 'outside' && named[0] === 'i');
-    const name = named[0] === 'g' ? named[1] : named[0] === 'i' ? file.facts.imports[named[1]]!.name : '';
-    const builtIn = isOutside ? findBuiltInType(file.language, name, values) : null;
-    if (builtIn !== null) return builtIn === 'called' ? parts.callValue(values[0] ?? UNKNOWN_VALUE) : builtIn;
-    return typeOfSymbol(meant ?? lookUpType(file, named), values);
+    const name =
+      named[0] === 'g'
+        ? named[1]
+        : named[0] === 'i'
+          ? file.facts.imports[named[1]]!.name
+          : named[0] === 'm'
+            ? named[2]
+            : '';
+    const builtIn = isOutside && named[0] !== 'm' ? findBuiltInType(file.language, name, values) : null;
+    const hasNames = HAS_OVERLOADS.has(file.language);
+    if (builtIn === 'called') return parts.callValue(values[0] ?? UNKNOWN_VALUE);
+    if (builtIn !== null) return hasNames && builtIn.is === 'many' ? { ...builtIn, name } : builtIn;
+    const found = typeOfSymbol(meant ?? lookUpType(file, named), values);
+    return hasNames && found.is === 'outside' && name !== '' ? { is: 'outside', name } : found;
   }
 
   function lookUpType(file: FileView, named: ExpressionFact): ResolvedValue {
     if (named[0] === 'i') return parts.readImport(file, named[1], 'type');
-    if (named[0] === 'g') return rulesOf(file).freeName(file, named[1], 'type');
-    if (named[0] === 'm')
-      return parts.findMember(lookUpType(file, named[1]), named[2], 'type')?.value ?? UNKNOWN_VALUE;
+    if (named[0] === 'g') return parts.readFree(file, named[1], 'type');
+    if (named[0] === 'm') {
+      const outer = lookUpType(file, named[1]);
+      if (outer.is === 'outside') return OUTSIDE_VALUE;
+      return parts.findMember(outer, named[2], 'type')?.value ?? UNKNOWN_VALUE;
+    }
     return parts.evaluate(file, named);
   }
 
@@ -97,8 +107,13 @@ export function createTypeEvaluator(
       return fact.type[0] === 'f' && meant.is === 'function' ? { ...meant, named: index } : meant;
     }
     if (fact.kind === 'enum' && IS_ECMA.has(file.language)) return OUTSIDE_VALUE;
-    // A value where a type is expected: an import of something that exists only as a value.
-    if (fact.kind === 'variable' || fact.kind === 'function') return UNKNOWN_VALUE;
+    // A class that is imported as a value, `const A = require('./a')`, or only a value.
+    if (fact.kind === 'variable') {
+      const held = parts.settle(value);
+      const isClass = held.is === 'symbol' && symbolAt(held.file, held.index).kind === 'class';
+      return isClass ? { is: 'instance', file: held.file, index: held.index, types } : UNKNOWN_VALUE;
+    }
+    if (fact.kind === 'function') return UNKNOWN_VALUE;
     return { is: 'instance', file, index, types };
   }
 

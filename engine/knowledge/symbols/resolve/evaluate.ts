@@ -1,9 +1,10 @@
-import type { ExpressionFact } from '../facts.ts';
+import { type ExpressionFact, isBareName } from '../facts.ts';
 import { createCallEvaluator } from './evaluate-calls.ts';
 import { createSymbolEvaluator } from './evaluate-symbols.ts';
 import { createTypeEvaluator } from './evaluate-types.ts';
 import type { ValueEvaluation, ValueEvaluator } from './evaluation.ts';
 import { createExportFinder } from './exports.ts';
+import { createExtensionFinder } from './extensions.ts';
 import type { NameRules, NameSpace } from './language-rules.ts';
 import { createMemberFinder } from './members.ts';
 import { type FileView, findRoot, type GraphProject, symbolAt } from './project.ts';
@@ -29,13 +30,16 @@ export function createEvaluator(
     createTypeEvaluator(parts),
     createCallEvaluator(parts),
     createMemberFinder(parts),
+    createExtensionFinder(parts),
     createExportFinder(parts),
   );
 }
 
 /** Evaluates expressions. */
-function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation, 'evaluate' | 'readImport'> {
-  const { project, guard, spendWork, rulesOf } = parts;
+function createExpressionEvaluator(
+  parts: ValueEvaluation,
+): Pick<ValueEvaluation, 'evaluate' | 'readImport' | 'readFree'> {
+  const { project, guard, numberOf, remember, spendWork, rulesOf } = parts;
 
   function symbolValue(file: FileView, index: number, owner: TypeSubstitution | null = null): ResolvedValue {
     project.use(file, findRoot(file, index).name);
@@ -54,7 +58,7 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
       case 'i':
         return readImport(file, expr[1], 'value');
       case 'g':
-        return rulesOf(file).freeName(file, expr[1], 'value');
+        return parts.readFree(file, expr[1], 'value');
       case 'l':
         return guard(`l${file.id}:${expr[1]}`, () =>
           evaluate(file, file.facts.locals[expr[1]] ?? ['?'], owner),
@@ -64,8 +68,8 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
       case 'm':
         return memberOf(evaluate(file, expr[1], owner), expr[2]);
       case 'c':
-        return guard(`c${file.id}:${JSON.stringify(expr)}`, () =>
-          parts.callValue(evaluate(file, expr[1], owner)),
+        return guard(`c${numberOf(expr)}`, () =>
+          parts.callValue(evaluateCalled(file, expr[1], owner), expr[2]),
         );
       case 'n': {
         const [, made, ...types] = expr;
@@ -87,7 +91,7 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
         };
       case 'b': {
         const callee = evaluate(file, expr[1], owner);
-        return guard(`b${file.id}:${JSON.stringify(expr)}`, () =>
+        return guard(`b${numberOf(expr)}`, () =>
           parts.parameterOf(parts.argumentOf(callee, expr[2], expr[3]), expr[3]),
         );
       }
@@ -98,9 +102,10 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
       case 'super':
         return baseOf(file, expr[1]);
       case '|':
+        if (isBareName(expr)) return bareName(file, expr, owner);
         return joinValues(expr.slice(1).map((each) => evaluate(file, each as ExpressionFact, owner)));
       case 'x':
-        return OUTSIDE_VALUE;
+        return expr[1] === undefined ? OUTSIDE_VALUE : { is: 'outside', name: expr[1] };
       default:
         return UNKNOWN_VALUE;
     }
@@ -110,13 +115,39 @@ function createExpressionEvaluator(parts: ValueEvaluation): Pick<ValueEvaluation
   const memberOf = (object: ResolvedValue, name: string): ResolvedValue =>
     parts.findMember(object, name)?.value ?? (object.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE);
 
+  /** Returns a name that is a member of an enclosing class, otherwise one of the package. */
+  function bareName(file: FileView, expr: ExpressionFact, owner: TypeSubstitution | null): ResolvedValue {
+    const ways = expr.slice(1) as ExpressionFact[];
+    for (const way of ways.slice(0, -1)) {
+      const found = way[0] === 'm' ? parts.findMember(evaluate(file, way[1], owner), way[2]) : null;
+      if (found !== null) return found.value;
+    }
+    return evaluate(file, ways.at(-1)!, owner);
+  }
+
+  function evaluateCalled(
+    file: FileView,
+    expr: ExpressionFact,
+    owner: TypeSubstitution | null,
+  ): ResolvedValue {
+    if (expr[0] !== 'm') return evaluate(file, expr, owner);
+    const object = evaluate(file, expr[1], owner);
+    const found = parts.findCalled(file, object, expr[2]);
+    return found?.value ?? (object.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE);
+  }
+
   function baseOf(file: FileView, index: number): ResolvedValue {
     const [base] = symbolAt(file, index).bases ?? [];
     return base === undefined ? OUTSIDE_VALUE : parts.evaluateType(file, base);
   }
 
-  const readImport = (file: FileView, index: number, space: NameSpace): ResolvedValue =>
-    guard(`i${file.id}:${index}:${space}`, () => rulesOf(file).importValue(file, index, space));
+  const readImport = (file: FileView, index: number, space: NameSpace): ResolvedValue => {
+    const key = `i${file.id}:${index}:${space}`;
+    return remember(key, () => guard(key, () => rulesOf(file).importValue(file, index, space)));
+  };
 
-  return { evaluate, readImport };
+  const readFree = (file: FileView, name: string, space: NameSpace): ResolvedValue =>
+    remember(`g${file.id}:${name}:${space}`, () => rulesOf(file).freeName(file, name, space));
+
+  return { evaluate, readImport, readFree };
 }

@@ -1,22 +1,33 @@
-import { type FoundMember, HOLDS, type ValueEvaluation } from './evaluation.ts';
-import type { NameSpace } from './language-rules.ts';
+import { isFunction } from '../facts.ts';
+import { type FoundMember, HOLDS, type MemberUse, type ValueEvaluation } from './evaluation.ts';
 import { DECLARES_OUTSIDE, type FileView, findRoot, type GraphProject, symbolAt } from './project.ts';
 import { joinValues, type ResolvedValue, type TypeSubstitution, UNKNOWN_VALUE } from './values.ts';
 
 /** Languages in which classes and objects have different members. */
 const HAS_STATIC: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript', 'java', 'csharp']);
 
+/** Languages in which a field and a method may have the same name. */
+const HAS_BOTH: ReadonlySet<string> = new Set(['java', 'rust', 'swift', 'kotlin', 'csharp', 'cpp']);
+
+/** Selects one of the members of one name: a call means a method, never a field while there is another. */
+function pickMember(file: FileView, all: readonly number[], use: MemberUse): number | undefined {
+  if (!HAS_BOTH.has(file.language)) return all[0];
+  const isMethod = (index: number): boolean => isFunction(symbolAt(file, index));
+  return use === 'call' ? all.find(isMethod) : (all.find((index) => !isMethod(index)) ?? all[0]);
+}
+
 /** Finds the members of values and classes by name. */
 export function createMemberFinder(parts: ValueEvaluation): Pick<ValueEvaluation, 'findMember'> {
   const { project, rulesOf, spendWork } = parts;
 
-  function findMember(value: ResolvedValue, name: string, space: NameSpace = 'value'): FoundMember | null {
+  function findMember(value: ResolvedValue, name: string, use: MemberUse = 'value'): FoundMember | null {
     spendWork();
+    const space = use === 'call' ? 'value' : use;
     switch (value.is) {
       case 'symbol':
-        return findStatic(value, name);
+        return findStatic(value, name, use);
       case 'instance':
-        return findInherited(value, name);
+        return findInherited(value, name, use);
       case 'module': {
         const found = parts.findExport(value.file, name, space);
         return found === null ? null : { value: found, isOwn: true };
@@ -34,7 +45,7 @@ export function createMemberFinder(parts: ValueEvaluation): Pick<ValueEvaluation
       case 'promise':
         return { value: { is: 'method', of: value, name }, isOwn: false };
       case 'either': {
-        const found = value.values.flatMap((each) => findMember(each, name, space) ?? []);
+        const found = value.values.flatMap((each) => findMember(each, name, use) ?? []);
         if (found.length === 0) return null;
         return { value: joinValues(found.map((each) => each.value)), isOwn: false };
       }
@@ -43,19 +54,28 @@ export function createMemberFinder(parts: ValueEvaluation): Pick<ValueEvaluation
     }
   }
 
-  function findStatic(value: Extract<ResolvedValue, { is: 'symbol' }>, name: string): FoundMember | null {
+  function findStatic(
+    value: Extract<ResolvedValue, { is: 'symbol' }>,
+    name: string,
+    use: MemberUse,
+  ): FoundMember | null {
     const { file, index } = value;
     const fact = symbolAt(file, index);
     project.use(file, findRoot(file, index).name);
     if (HOLDS.has(fact.kind)) {
-      const held = parts.settle(value);
-      const found = guardMember(parts, `V${file.id}:${index}:${name}`, () => findMember(held, name));
+      // `A.b = function …` adds to the object of a variable.
+      const own = (file.members.get(index)?.get(name) ?? []).find((each) => symbolAt(file, each).isStatic);
+      if (own !== undefined) return { value: { is: 'symbol', file, index: own }, isOwn: true };
+      const found = guardMember(parts, `V${file.id}:${index}:${name}`, () =>
+        findMember(parts.valueOfSymbol(value), name, use),
+      );
       return found ?? findMerged(file, index, name);
     }
     const all = fact.kind === 'namespace' || fact.kind === 'enum' || !HAS_STATIC.has(file.language);
-    const found = (file.members.get(index)?.get(name) ?? []).find(
+    const own = (file.members.get(index)?.get(name) ?? []).filter(
       (each) => all || symbolAt(file, each).isStatic,
     );
+    const found = pickMember(file, own, use);
     if (found !== undefined) return { value: { is: 'symbol', file, index: found }, isOwn: true };
     if (fact.kind === 'namespace') {
       const elsewhere = rulesOf(file).findInNamespace?.(file, index, name, 'value') ?? null;
@@ -67,7 +87,7 @@ export function createMemberFinder(parts: ValueEvaluation): Pick<ValueEvaluation
     return guardMember(parts, `S${file.id}:${index}:${name}`, () => {
       for (const base of fact.bases ?? []) {
         const meant = base[0] === 'r' ? parts.lookUpType(file, base[1]) : UNKNOWN_VALUE;
-        const inherited = meant.is === 'symbol' ? findStatic(meant, name) : null;
+        const inherited = meant.is === 'symbol' ? findStatic(meant, name, use) : null;
         if (inherited !== null) return { ...inherited, isOwn: false };
       }
       return null;
@@ -77,6 +97,7 @@ export function createMemberFinder(parts: ValueEvaluation): Pick<ValueEvaluation
   function findInherited(
     value: Extract<ResolvedValue, { is: 'instance' }>,
     name: string,
+    use: MemberUse,
   ): FoundMember | null {
     const { file, index, types } = value;
     project.use(file, findRoot(file, index).name);
@@ -84,22 +105,26 @@ export function createMemberFinder(parts: ValueEvaluation): Pick<ValueEvaluation
     const owner: TypeSubstitution = { file, symbol: index, values: types };
     // If a bare name denotes a member, it may belong to the class itself.
     const isBare = file.language === 'java' || file.language === 'csharp';
-    const own = (file.members.get(index)?.get(name) ?? []).find(
+    const all = (file.members.get(index)?.get(name) ?? []).filter(
       (each) => isBare || !symbolAt(file, each).isStatic,
     );
-    if (own !== undefined) {
-      // The type of a literal determines its parameters.
-      return { value: { is: 'symbol', file, index: own, owner }, isOwn: true };
-    }
+    // The type of a literal determines its parameters.
+    const take = (own: number): FoundMember => ({
+      value: { is: 'symbol', file, index: own, owner },
+      isOwn: true,
+    });
+    const own = pickMember(file, all, use);
+    if (own !== undefined) return take(own);
     const owned = findOwned(project, file, fact.name, name, owner);
     if (owned !== null) return owned;
-    return guardMember(parts, `I${file.id}:${index}:${name}`, () => {
+    const inherited = guardMember(parts, `I${file.id}:${index}:${name}`, () => {
       for (const base of fact.bases ?? []) {
-        const inherited = findMember(parts.evaluateType(file, base, owner), name);
-        if (inherited !== null) return { ...inherited, isOwn: false };
+        const found = findMember(parts.evaluateType(file, base, owner), name, use);
+        if (found !== null) return { ...found, isOwn: false };
       }
       return null;
     });
+    return inherited ?? (all[0] === undefined ? null : take(all[0]));
   }
 
   return { findMember };

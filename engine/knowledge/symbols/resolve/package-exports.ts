@@ -39,14 +39,23 @@ export function createPackageExports({ findFile, findBuilt }: SourceFinder) {
     }
     if (subpath !== '')
       return findFile(posix.join(folder, subpath)) ?? findFile(posix.join(folder, 'src', subpath));
-    for (const entry of known.entries) {
+    return findEntry(known);
+  }
+
+  /** Returns the file that a package is as a folder. */
+  function findEntry({ folder, entries }: PackageManifest): number | undefined {
+    // Written declarations are the last resort: the program itself is next to them.
+    const isDeclared = (entry: string): boolean =>
+      /\.d\.[cm]?ts$/.test(entry) && findFile(posix.join(folder, entry)) !== undefined;
+    const last = entries.filter(isDeclared);
+    for (const entry of [...entries.filter((each) => !last.includes(each)), ...last]) {
       const id = findBuilt(folder, entry);
       if (id !== undefined) return id;
     }
     return undefined;
   }
 
-  return { findInMap, findInPackage };
+  return { findInMap, findInPackage, findEntry };
 }
 
 export function readPackage(readJson: ReadJson, path: string): PackageManifest[] {

@@ -14,6 +14,8 @@ export function createPackageNames(
 ): Record<'go' | 'java' | 'csharp', NameRules> {
   const findInFiles = (files: readonly FileView[], name: string, space: NameSpace): ResolvedValue | null => {
     for (const file of files) {
+      // A package that gains the name marks its users by itself.
+      if (!file.exports.has(name)) continue;
       const found = evaluator().findExport(file, name, space);
       if (found !== null) return found;
     }
@@ -63,9 +65,20 @@ export function createPackageNames(
         const found = each.name === '*' ? findDotted(file, each.from, name, space) : null;
         if (found !== null) return found;
       }
-      return OUTSIDE_VALUE;
+      return findFullName(file, name) ?? OUTSIDE_VALUE;
     },
   };
+
+  /** Returns the start of `a.b.C`, a name with its package; null if no package of the project starts like that. */
+  function findFullName(file: FileView, prefix: string): ResolvedValue | null {
+    if (!project.hasPackage(prefix)) return null;
+    return spaceOf(
+      (name, space) =>
+        findInFiles(project.filesOfPackage(file, prefix), name, space) ??
+        findFullName(file, `${prefix}.${name}`) ??
+        OUTSIDE_VALUE,
+    );
+  }
 
   const csharp: NameRules = {
     importValue: java.importValue,

@@ -70,7 +70,11 @@ export function createPackageFinder({
       const folder = posix.dirname(from.path);
       const isRoot = base === 'lib.rs' || base === 'main.rs' || base === 'mod.rs';
       const below = isRoot ? folder : joinModulePath(folder, base.replace(/\.rs$/, ''));
-      return fileAt(joinModulePath(below, `${name}.rs`)) ?? fileAt(joinModulePath(below, name, 'mod.rs'));
+      const at = (place: string): FileView | null =>
+        fileAt(joinModulePath(place, `${name}.rs`)) ?? fileAt(joinModulePath(place, name, 'mod.rs'));
+      // Each file of these folders is a program, whose modules are next to it.
+      const isProgram = !isRoot && /^(?:tests|examples|benches|bin)$/.test(posix.basename(folder));
+      return at(below) ?? (isProgram ? at(folder) : null);
     },
     findRustParent(from) {
       const base = posix.basename(from.path);

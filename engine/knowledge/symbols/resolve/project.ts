@@ -25,6 +25,8 @@ export interface GraphProject {
   resolveModule(from: FileView, specifier: string): ModuleTarget;
   /** Returns all files of a package or namespace, by `packageName` and the language's rules. */
   filesOfPackage(from: FileView, name: string): FileView[];
+  /** Reports whether a file is in a package of that name, or of one below it. */
+  hasPackage(name: string): boolean;
   /** Returns the folder of a Go package by its import path; null for an external one. */
   findGoPackage(from: FileView, path: string): string | null;
   /** Returns a Python module, `.`, `.a` or `a.b`: its file, or a folder of modules without one. */
@@ -39,12 +41,16 @@ export interface GraphProject {
   findRustCrate(from: FileView, name: string | null): FileView | null;
   /** Returns the method for a member of an unknown value by name; null unless only one symbol of the project has that name. */
   findOnlyMethod(from: FileView, name: string): { file: number; index: number } | null;
+  /** Returns the functions of that name that extend a type. */
+  findExtensions(from: FileView, name: string): readonly { file: number; index: number }[];
   /** Records that the asking file depends on a name of a file. */
   use(file: FileView, name: string): void;
 }
 
 /** Languages whose methods are declared outside of their types. */
-export const DECLARES_OUTSIDE: ReadonlySet<string> = new Set(['go', 'rust']);
+export const DECLARES_OUTSIDE: ReadonlySet<string> = new Set(['go', 'rust', 'swift']);
+
+export const IS_ECMA: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript']);
 
 /** Indexes the facts of a file. */
 export function createFileView(

@@ -40,10 +40,9 @@ export function createPythonNames(project: GraphProject, evaluator: () => ValueE
       const { from, name } = file.facts.imports[index]!;
       const module = project.findPythonModule(file, from);
       if (name === '*') return moduleSpace(module) ?? OUTSIDE_VALUE;
-      const found =
-        module !== null && 'file' in module
-          ? findInModule(module.file, name, space, new Set([file.id]))
-          : null;
+      // `from . import a` in a package means its module: the package has `a` from this import.
+      const isOther = module !== null && 'file' in module && module.file.id !== file.id;
+      const found = isOther ? findInModule(module.file, name, space, new Set([file.id])) : null;
       if (found !== null) return found;
       const below = from.endsWith('.') ? `${from}${name}` : `${from}.${name}`;
       return moduleSpace(project.findPythonModule(file, below)) ?? OUTSIDE_VALUE;

@@ -3,7 +3,7 @@ import type { ValueEvaluator } from './evaluation.ts';
 import { type ResolvedValue, UNKNOWN_VALUE } from './values.ts';
 
 /** The symbol that a reference leads to. */
-export type FoundTarget = Pick<ReferenceEdge, 'to' | 'confidence' | 'strategy' | 'candidates'>;
+export type FoundTarget = Pick<ReferenceEdge, 'to' | 'confidence' | 'strategy' | 'candidates' | 'others'>;
 
 /** Creates the choice of the symbol that a value leads to. */
 export function createTargetFinder({ settle }: Pick<ValueEvaluator, 'settle'>) {

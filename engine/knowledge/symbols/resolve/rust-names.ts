@@ -11,7 +11,13 @@ export function createRustNames(project: GraphProject, evaluator: () => ValueEva
     return spaceOf((name, space) => findInRust(file, name, space, 0));
   }
 
-  function findInRust(file: FileView, name: string, space: NameSpace, depth: number): ResolvedValue | null {
+  // Files that import everything of each other are asked for the same names over and over.
+  const findInRust = (file: FileView, name: string, space: NameSpace, depth: number): ResolvedValue | null =>
+    evaluator().remember(`r${file.id}:${name}:${space}:${depth}`, () =>
+      searchModule(file, name, space, depth),
+    );
+
+  function searchModule(file: FileView, name: string, space: NameSpace, depth: number): ResolvedValue | null {
     const child = project.findRustChild(file, name);
     if (child !== null) return rustModule(child);
     const own = evaluator().findExport(file, name, space);
@@ -34,7 +40,10 @@ export function createRustNames(project: GraphProject, evaluator: () => ValueEva
     return null;
   }
 
-  function findRustPath(file: FileView, path: string): ResolvedValue | null {
+  const findRustPath = (file: FileView, path: string): ResolvedValue | null =>
+    evaluator().remember(`R${file.id}:${path}`, () => followPath(file, path));
+
+  function followPath(file: FileView, path: string): ResolvedValue | null {
     if (path === '') return spaceOf((name) => startOfPath(file, name));
     const [first = '', ...rest] = path.split('::');
     let at: ResolvedValue | null = startOfPath(file, first);

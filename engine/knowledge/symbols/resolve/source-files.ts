@@ -10,12 +10,13 @@ export interface ModuleFiles {
   manifests: readonly string[];
 }
 
-const SCRIPTS = ['.ts', '.tsx', '.mts', '.cts', '.d.ts', '.js', '.jsx', '.mjs', '.cjs', '.d.mts', '.d.cts'];
+/** Sources first: declarations may be written next to a program. */
+const SCRIPTS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.d.ts', '.d.mts', '.d.cts'];
 const WRITTEN_AS: Readonly<Record<string, readonly string[]>> = {
-  '.js': ['.ts', '.tsx', '.d.ts', '.jsx'],
+  '.js': ['.ts', '.tsx', '.jsx', '', '.d.ts'],
   '.jsx': ['.tsx'],
-  '.mjs': ['.mts', '.d.mts'],
-  '.cjs': ['.cts', '.d.cts'],
+  '.mjs': ['.mts', '', '.d.mts'],
+  '.cjs': ['.cts', '', '.d.cts'],
 };
 
 /** Reads a JSON file that may have comments; null if it has no object. */
@@ -35,7 +36,8 @@ export function createSourceFinder(files: Pick<ModuleFiles, 'idOf'>): SourceFind
     if (clean.startsWith('..')) return undefined;
     const extension = posix.extname(clean);
     for (const other of WRITTEN_AS[extension] ?? []) {
-      const id = files.idOf(clean.slice(0, -extension.length) + other);
+      // An empty one is the file itself.
+      const id = files.idOf(other === '' ? clean : clean.slice(0, -extension.length) + other);
       if (id !== undefined) return id;
     }
     const exact = files.idOf(clean);

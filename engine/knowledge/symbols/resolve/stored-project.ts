@@ -35,6 +35,9 @@ export function createStoredProject(
   const findMethod = createMethodFinder(db);
   const folders = createFolderSet(paths);
   let uses = new Map<number, Set<number>>();
+  /** Files by package; empty after a file was written. */
+  const packages = new Map<string, readonly number[]>();
+  const packageNames = new Map<string, boolean>();
   const moduleFiles: ModuleFiles = {
     idOf: (path) => paths.get(path),
     readManifest: manifests.read,
@@ -49,6 +52,10 @@ export function createStoredProject(
     )
     .pluck();
 
+  const hasPackage = db.prepare(
+    "SELECT 1 FROM package WHERE name = ? OR (name > ? || '.' AND name < ? || '/') LIMIT 1",
+  );
+
   function use(on: number, name: string): void {
     let names = uses.get(on);
     if (names === undefined) {
@@ -60,7 +67,12 @@ export function createStoredProject(
 
   return {
     view: viewFile,
-    forget: forgetFile,
+    forget(id) {
+      packages.clear();
+      packageNames.clear();
+      findMethod.forget();
+      forgetFile(id);
+    },
     begin() {
       uses = new Map();
       return uses;
@@ -83,10 +95,23 @@ export function createStoredProject(
     filesOfPackage(from, name) {
       use(ANY_PATH, `package ${name}`);
       const family = listLanguageFamily(from.language);
-      return (findPackage.all(name) as number[]).flatMap((id) => {
+      const ids = packages.get(name) ?? (findPackage.all(name) as number[]);
+      packages.set(name, ids);
+      return ids.flatMap((id) => {
         const file = viewFile(id);
-        return file === null || !family.includes(file.language) ? [] : [file];
+        // The default package of Java is that of a folder.
+        const isNear =
+          name !== '' ||
+          from.language === 'csharp' ||
+          posix.dirname(file?.path ?? '') === posix.dirname(from.path);
+        return file === null || !isNear || !family.includes(file.language) ? [] : [file];
       });
+    },
+    hasPackage(name) {
+      use(ANY_PATH, `package ${name}`);
+      const known = packageNames.get(name) ?? hasPackage.get(name, name, name) !== undefined;
+      packageNames.set(name, known);
+      return known;
     },
     ...createPackageFinder({
       idOf: (path) => paths.get(path),
@@ -97,7 +122,11 @@ export function createStoredProject(
     }),
     findOnlyMethod(from, name) {
       use(ANY_FILE, name);
-      return findMethod(from.language, name);
+      return findMethod.findOnly(from.language, name);
+    },
+    findExtensions(from, name) {
+      use(ANY_FILE, name);
+      return findMethod.listAll(from.language, name);
     },
     addPath(path, id) {
       paths.set(path, id);
@@ -106,6 +135,9 @@ export function createStoredProject(
       folders.forget();
     },
     removePath(path) {
+      packages.clear();
+      packageNames.clear();
+      findMethod.forget();
       paths.delete(path);
       ecma = null;
       folders.forget();

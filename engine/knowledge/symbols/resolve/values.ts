@@ -11,14 +11,15 @@ export interface TypeSubstitution {
 /**
  * The evaluation of an expression: a symbol itself, an object of a class or interface, a module, an object literal, a
  * collection or record, a list with known elements, a promise, a function type, a method of a collection or promise,
- * a package or another namespace, or one of several.
+ * a package or another namespace, or one of several. External types and collections have their name where functions
+ * have overloads.
  */
 export type ResolvedValue =
   | { is: 'symbol'; file: FileView; index: number; owner?: TypeSubstitution | null }
   | { is: 'instance'; file: FileView; index: number; types: readonly ResolvedValue[] }
   | { is: 'module'; file: FileView }
   | { is: 'object'; file: FileView; index: number }
-  | { is: 'many'; of: ResolvedValue; isMap: boolean; isRecord?: true }
+  | { is: 'many'; of: ResolvedValue; isMap: boolean; isRecord?: true; name?: string }
   | { is: 'list'; items: readonly ResolvedValue[] }
   | { is: 'promise'; of: ResolvedValue }
   | {
@@ -32,7 +33,7 @@ export type ResolvedValue =
   | { is: 'method'; of: ResolvedValue; name: string }
   | { is: 'space'; find(name: string, space: 'value' | 'type'): ResolvedValue | null }
   | { is: 'either'; values: readonly ResolvedValue[] }
-  | { is: 'outside' }
+  | { is: 'outside'; name?: string }
   | { is: 'unknown' };
 
 export type SymbolValue = Extract<ResolvedValue, { is: 'symbol' }>;
@@ -44,7 +45,7 @@ const isSameValue = (one: ResolvedValue, other: ResolvedValue): boolean =>
   one.is === other.is &&
   'index' in one &&
   'index' in other &&
-  one.file === other.file &&
+  one.file.id === other.file.id &&
   one.index === other.index;
 
 /** Returns one of several values: external ones such as null, and unknown ones, are dropped. */

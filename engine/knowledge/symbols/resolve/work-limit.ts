@@ -19,16 +19,25 @@ export interface WorkLimit {
   spendWork(): void;
   /** Follows one step further; a cycle is unknown. */
   guard(key: string, follow: () => ResolvedValue): ResolvedValue;
+  /** Returns a number for an expression or a type: its text may be long. */
+  numberOf(value: object): number;
+  /** Finds the meaning of a name once for a file; within a cycle it may be another. */
+  remember<T>(key: string, find: () => T): T;
 }
 
 export function createWorkLimit(): WorkLimit {
   let steps = 0;
   const work = { ofReference: 0, ofFile: 0 };
   const running = new Set<string>();
+  const known = new Map<string, unknown>();
+  let cycles = 0;
+  const numbers = new WeakMap<object, number>();
+  let last = 0;
 
   return {
     beginFile() {
       work.ofFile = 0;
+      known.clear();
     },
     beginReference() {
       work.ofReference = 0;
@@ -39,8 +48,25 @@ export function createWorkLimit(): WorkLimit {
       if (work.ofReference > MOST_WORK || work.ofFile > MOST_WORK_OF_FILE)
         throw new RangeError('there is too much to follow');
     },
+    numberOf(value) {
+      const found = numbers.get(value);
+      if (found !== undefined) return found;
+      last += 1;
+      numbers.set(value, last);
+      return last;
+    },
+    remember<T>(key: string, find: () => T): T {
+      if (known.has(key)) return known.get(key) as T;
+      const before = cycles;
+      const value = find();
+      if (cycles === before) known.set(key, value);
+      return value;
+    },
     guard(key, follow) {
-      if (steps >= MOST_STEPS || running.has(key)) return UNKNOWN_VALUE;
+      if (steps >= MOST_STEPS || running.has(key)) {
+        cycles += 1;
+        return UNKNOWN_VALUE;
+      }
       steps += 1;
       running.add(key);
       try {

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 /** The required version of a graph.db; any other is rebuilt. Increase it with the tables, the facts or the resolution. */
-export const GRAPH_VERSION = 4;
+export const GRAPH_VERSION = 9;
 
 export type GraphDatabase = Database.Database;
 
@@ -67,6 +67,9 @@ const TABLES = `
     PRIMARY KEY (on_file, name, file)
   ) WITHOUT ROWID;
   CREATE INDEX dependency_file ON dependency (file);
+  -- Unresolved references of files by the name that they mention, which may mean any symbol of that name.
+  CREATE TABLE mention (name INTEGER NOT NULL, file INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (name, file)) WITHOUT ROWID;
+  CREATE INDEX mention_file ON mention (file);
   -- What files import, as the compiler has it.
   CREATE TABLE exact_import (on_file INTEGER NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (on_file, file)) WITHOUT ROWID;
   CREATE INDEX exact_import_file ON exact_import (file);

@@ -1,6 +1,7 @@
 import type { SkipReason, SourceLanguage } from '../../sources/index.ts';
 import { type ReferenceEdge, type ResolveStrategy, STRATEGIES } from '../edges.ts';
 import type { FileFacts, ReferenceFact, ReferenceKind } from '../facts.ts';
+import { hashName } from './digest.ts';
 import type { GraphDatabase } from './graph-file.ts';
 import { type PackedFacts, type SymbolColumns, unpackFacts, unpackReferences } from './pack.ts';
 
@@ -73,6 +74,14 @@ export const toEdge = (row: unknown): EdgeRow => {
     candidates,
   };
 };
+
+/** The resolved references of a file. */
+interface FileReferences {
+  edges: readonly ReferenceEdge[];
+  unresolved: number;
+  /** Number of unresolved references by the name that they mention. */
+  mentions: ReadonlyMap<string, number>;
+}
 
 export type GraphRows = ReturnType<typeof createGraphRows>;
 
@@ -148,6 +157,11 @@ export function createGraphRows(db: GraphDatabase) {
   const insertDependency = db.prepare(
     'INSERT OR IGNORE INTO dependency (on_file, name, file) VALUES (?, ?, ?)',
   );
+  const deleteMentions = db.prepare('DELETE FROM mention WHERE file = ?');
+  // Two names may have one hash.
+  const insertMention = db.prepare(
+    'INSERT INTO mention (name, file, n) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
+  );
   const dependents = db.prepare(
     'UPDATE file SET is_dirty = 1 WHERE is_dirty = 0 AND id IN (SELECT file FROM dependency WHERE on_file = ? AND name = ?)',
   );
@@ -178,6 +192,7 @@ export function createGraphRows(db: GraphDatabase) {
       removeSymbols(id);
       deleteEdgesFrom.run(id);
       deleteDependencies.run(id);
+      deleteMentions.run(id);
       deletePackage.run(id);
       forgetImports.run(id);
       deleteFile.run(id);
@@ -193,9 +208,8 @@ export function createGraphRows(db: GraphDatabase) {
     symbolIds: (file: number): number[] => idsByPlace.all(file) as number[],
     writeEdges(
       file: number,
-      edges: readonly ReferenceEdge[],
+      { edges, unresolved, mentions }: FileReferences,
       uses: ReadonlyMap<number, ReadonlySet<number>>,
-      unresolved: number,
       idsOf: (file: number) => readonly number[],
     ): void {
       deleteEdgesFrom.run(file);
@@ -215,6 +229,8 @@ export function createGraphRows(db: GraphDatabase) {
           file,
         );
       }
+      deleteMentions.run(file);
+      for (const [name, n] of mentions) insertMention.run(hashName(name), file, n);
       for (const [on, names] of uses) for (const name of names) insertDependency.run(on, name, file);
       resolved.run(unresolved, file);
     },

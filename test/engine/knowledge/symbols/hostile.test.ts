@@ -18,6 +18,10 @@ describe('an index of hostile files', () => {
       'calls.ts': `export const x = ${'f(\n'.repeat(3000)}${')\n'.repeat(3000)};\n`,
       'name.ts': `export function ${'a'.repeat(4096)}() {}\n`,
       'open.py': `${'(\n'.repeat(5000)}\ndef f():\n    pass\n`,
+      'chain.java': `class Chain { void run() { a()${'\n.b()'.repeat(3000)}; } }\n`,
+      'comments.go': `package a\n${'// a comment\n'.repeat(150_000)}func afterComments() {}\n`,
+      'block.java': `/*${'\nwords of a comment'.repeat(100_000)}\n*/\nclass AfterBlock { void afterBlock() {} }\n`,
+      'nested.java': `${'class N {\n'.repeat(2000)}${'}\n'.repeat(2000)}`,
       'table.ts': 'export const row = 1;\n'.repeat(21_000),
       'loop.ts':
         "export * from './loop2';\nexport { a as b } from './loop2';\nimport { b } from './loop2';\nb();\n",
@@ -41,6 +45,12 @@ describe('an index of hostile files', () => {
     const state = db.prepare("SELECT state FROM file WHERE path = 'table.ts'").pluck().get();
     assert.equal(state, 'failed', 'a file with too many symbols is skipped, and the others are read');
     assert.ok(names.includes('after'), 'symbols after deep nesting are found');
+    assert.ok(names.includes('afterComments'), 'symbols after two megabytes of comments are found');
+    const methods = db.prepare("SELECT name FROM symbol WHERE kind = 'method'").pluck().all();
+    assert.ok(
+      ['run', 'afterBlock'].every((name) => methods.includes(name)),
+      'methods are found',
+    );
     assert.ok(!names.some((name) => name.includes('secret')), 'a link is followed');
     assert.ok(names.every((name) => name.length <= 200));
     const skipped = project.indexer.skipped();

@@ -39,7 +39,7 @@ describe('calls of TypeScript and JavaScript', () => {
       'src/main.ts:main -> packages/kit/src/two.ts:two call 1.0',
       'src/main.ts:main -> src/lib/tool.ts:Tool.make call 1.0',
       'src/main.ts:main -> src/lib/tool.ts:Tool.use call 0.7',
-      'src/main.ts:main -> src/old.cjs:shown call 0.7',
+      'src/main.ts:main -> src/old.cjs:shown call 1.0',
       'src/old.cjs:shown -> src/old.cjs:hidden call 1.0',
     ]);
   });

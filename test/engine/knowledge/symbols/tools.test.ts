@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createOperations } from '../../../../engine/core/api/dispatcher.ts';
@@ -35,6 +35,22 @@ describe('the tools of the code graph', () => {
     'lib/same.ts': 'export function twice() {}\n',
     'notes.md': '# none\n',
     'src/gen.ts': '// @generated\nexport function made() {}\n',
+    'src/kept.ts': [
+      'export class Base { save() {} }',
+      'export class Kept extends Base { look() {} save() {} }',
+      'export class Other { look() {} }',
+      '',
+    ].join('\n'),
+    'src/use.ts': [
+      "import { type Base, Kept } from './kept';",
+      'export const use = (it: any, base: Base) => [it.look(), base.save(), Kept];',
+      '',
+    ].join('\n'),
+    'go/open_unix.go': '//go:build unix\n\npackage files\n\nfunc open() {}\n',
+    'go/open_windows.go': 'package files\n\nfunc open() {}\n',
+    'go/use.go': 'package files\n\nfunc use() { open() }\n',
+    'java/Bag.java':
+      'class Bag {\n  void put(int a) {}\n  void put(String a) {}\n  void put(int a, int b) {}\n  void use() { put(other()); put(1, 2); }\n}\n',
   };
   let usesCompiler = false;
   const graph = createGraph({
@@ -105,6 +121,50 @@ describe('the tools of the code graph', () => {
     assert.equal(lonely.empty, 'no_callers');
   });
 
+  test('there are no callers only if no mention of the name may be one', async () => {
+    const look = await call('trace.path', { symbol: 'Kept.look', direction: 'callers' });
+    const said = '1 mention of the name in 1 file could not be resolved and may be callers';
+    assert.deepEqual(
+      [look.empty, look.note],
+      ['unsure_callers', `look is indexed, but no edge was found: ${said}`],
+    );
+    const save = await call('trace.path', { symbol: 'Kept.save', direction: 'callers' });
+    assert.equal(save.empty, 'unsure_callers');
+    assert.match(save.note ?? '', /it may be called through Base\.save src\/kept\.ts:1$/);
+    const changed = await call('impact', { paths: ['src/same.ts'] });
+    assert.equal(changed.empty, 'no_callers');
+  });
+
+  test('overloads have their signatures, and share the calls that may mean each', async () => {
+    const { empty, candidates } = await call('trace.path', { symbol: 'Bag.put' });
+    assert.equal(empty, 'ambiguous');
+    assert.deepEqual(
+      candidates.map((each) => each.replace(/^#\d+ /, '')),
+      [
+        'method Bag.put java/Bag.java:2 void put(int a)',
+        'method Bag.put java/Bag.java:3 void put(String a)',
+        'method Bag.put java/Bag.java:4 void put(int a, int b)',
+      ],
+    );
+    const callers = async (symbol: string) => {
+      const { edges, note } = await call('trace.path', { symbol, direction: 'callers' });
+      return [edges.map(({ confidence }) => confidence), note];
+    };
+    const shared = '2 overloads share some of these callers';
+    assert.deepEqual(await callers('Bag.put(int)'), [[0.7], shared]);
+    assert.deepEqual(await callers('Bag.put(String)'), [[0.7], shared]);
+    assert.deepEqual(await callers('Bag.put(int, int)'), [[1], null]);
+  });
+
+  test('declarations for different builds share their callers', async () => {
+    for (const file of ['unix', 'windows']) {
+      const symbol = `go/open_${file}.go:open`;
+      const { edges, note } = await call('trace.path', { symbol, direction: 'callers' });
+      assert.equal(edges.length, 1);
+      assert.equal(note, '2 files declare it for different builds; the callers are those of any');
+    }
+  });
+
   test("an answer without the compiler's edges gives the reason", async () => {
     const lacks = async (): Promise<unknown[]> => [
       (await call('trace.path', { symbol: 'begin' })).exact,
@@ -136,11 +196,51 @@ describe('the tools of the code graph', () => {
     assert.deepEqual(kinds, [
       ['nobody', 'not_found', 0],
       ['twice', 'ambiguous', 2],
-      ['notes.md:x', 'not_found', 0],
+      ['notes.md:x', 'unsupported_language', 0],
       ['src/a.txt:x', 'unsupported_language', 0],
       ['src/gen.ts:made', 'not_indexed', 0],
       ['src/none.ts:x', 'not_indexed', 0],
     ]);
+  });
+
+  test('an unknown name lists names that differ by a few letters', async () => {
+    for (const [symbol, similar] of [
+      ['begni', 'begin'],
+      ['helpr', 'helper'],
+      ['src/b.ts:secnod', 'second'],
+      ['Kept.lok', 'Kept.look'],
+    ] as const) {
+      const { empty, candidates } = await call('trace.path', { symbol });
+      assert.equal(empty, 'not_found', symbol);
+      assert.ok(
+        candidates.some((each) => each.includes(` ${similar} `)),
+        `${symbol}: ${candidates.join('; ')}`,
+      );
+    }
+  });
+
+  test('a session that does not exist is not answered from the main tree', async () => {
+    const session = 's-99';
+    for (const asked of [
+      call('trace.path', { symbol: 'begin', session }),
+      call('impact', { paths: ['src/a.ts'], session }),
+      call('impact', { session }),
+      call('architecture', { session }),
+      call('code.snippet', { symbol: 'begin', session }),
+      call('graph.symbol', { query: 'begin', session }),
+      call('graph.status', { session }),
+      call('graph.index', { session }),
+    ])
+      await assert.rejects(asked, { code: 'not_found' });
+  });
+
+  test('the next answer builds the index again after its folder was deleted', async () => {
+    for (let times = 0; times < 2; times += 1) {
+      rmSync(join(folder, 'data', 'graph'), { recursive: true });
+      const trace = await call('trace.path', { symbol: 'begin', direction: 'callers' });
+      assert.deepEqual([trace.edges.length, trace.note], [2, null]);
+      assert.ok(existsSync(join(folder, 'data', 'graph', 'workspace.db')));
+    }
   });
 
   test('code_snippet reads the current lines, and of another project only shared symbols', async () => {
@@ -176,7 +276,7 @@ describe('the tools of the code graph', () => {
     assert.deepEqual([base.edges.length, own.edges.length], [2, 1]);
   });
 
-  test('shared symbols are found in all projects, and no others', async () => {
+  test('symbols are found in the shared paths of all projects, then in the own project', async () => {
     const { symbols } = await call('search.shared_symbols', { query: 'help' });
     assert.deepEqual(
       symbols.map(({ name, project }) => [name, project]),
@@ -185,7 +285,19 @@ describe('the tools of the code graph', () => {
         ['helperElsewhere', 'other'],
       ],
     );
-    assert.deepEqual((await call('search.shared_symbols', { query: 'begin' })).empty, 'not_found');
+    const own = await call('search.shared_symbols', { query: 'Kept' });
+    assert.deepEqual(
+      own.symbols.map(({ name, path }) => [name, path]),
+      [['Kept', 'src/kept.ts']],
+    );
+    const { symbol } = await call('inspect.symbol', { name: 'begin' });
+    assert.equal((symbol as { path: string }).path, 'src/a.ts');
+    assert.equal((await call('search.shared_symbols', { query: 'nobody' })).empty, 'not_found');
+    const other = await call('search.shared_symbols', { query: 'help', project: 'other' });
+    assert.deepEqual(
+      other.symbols.map(({ name }) => name),
+      ['helperElsewhere'],
+    );
     assert.deepEqual((await call('inspect.symbol', { name: 'helper' })).references, { call: 1 });
     assert.deepEqual(await graph.locateShared('helper', null), { path: 'src/shared/tools.ts', line: 1 });
     assert.match((await graph.locateShared('begin', null)) as string, /no symbol of the shared paths/);
@@ -196,13 +308,15 @@ describe('the tools of the code graph', () => {
     assert.deepEqual(
       map.folders.map(({ folder: name, files: count }) => [name, count]),
       [
+        ['go', 3],
+        ['java', 1],
         ['lib', 1],
-        ['src', 3],
+        ['src', 5],
         ['src/shared', 1],
         ['test', 1],
       ],
     );
     const { files: count, skipped } = await call('graph.status', {});
-    assert.deepEqual([count, skipped], [6, { generated: 1 }]);
+    assert.deepEqual([count, skipped], [12, { generated: 1 }]);
   });
 });

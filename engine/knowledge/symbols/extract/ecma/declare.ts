@@ -82,7 +82,7 @@ export function createDeclarer(walk: SyntaxWalk): Pick<SyntaxWalk, 'declare'> {
   /** Declares a variable: outside of functions it is a symbol; inside, a function is. */
   function declareVariable(node: NodeId, outer: NodeId, place: WalkState): void {
     const nameNode = nodes.childIn(node, 'name');
-    const value = nodes.childIn(node, 'value');
+    const value = unwrapCallback(nodes, nodes.childIn(node, 'value'));
     const isFunction = isFunctionKind(nodes.kindOf(value));
     const isClass = isClassKind(nodes.kindOf(value));
     if (nodes.kindOf(nameNode) !== 'identifier') {
@@ -109,6 +109,15 @@ export function createDeclarer(walk: SyntaxWalk): Pick<SyntaxWalk, 'declare'> {
   }
 
   return { declare };
+}
+
+/** Returns the function in `useCallback(() => …, [])`, as which its variable is known; any other value as it is. */
+export function unwrapCallback(nodes: SyntaxNodes, value: NodeId): NodeId {
+  if (nodes.kindOf(value) !== 'call_expression') return value;
+  if (!/^(?:React\.)?use(?:Callback|EffectEvent)$/.test(nodes.textOf(nodes.childIn(value, 'function'))))
+    return value;
+  const [first = -1] = nodes.childrenOf(nodes.childIn(value, 'arguments'));
+  return isFunctionKind(nodes.kindOf(first)) ? first : value;
 }
 
 const isTopLevel = ({ symbols }: FactCollector, { symbol }: WalkState): boolean =>

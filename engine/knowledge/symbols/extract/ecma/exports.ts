@@ -60,6 +60,7 @@ export function createExportReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readExpo
   /** Reads `export default` and `export =` of a value. */
   function exportValue(value: NodeId, node: NodeId, place: WalkState): void {
     const kind = nodes.kindOf(value);
+    const isWhole = /^export\s*=/.test(nodes.textOf(node).slice(0, 20));
     if (isFunctionKind(kind) || isClassKind(kind)) {
       const symbol = collector.addSymbol({
         name: nodes.textOf(nodes.childIn(value, 'name')) || 'default',
@@ -72,8 +73,10 @@ export function createExportReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readExpo
       if (isFunctionKind(kind)) walk.readNamedFunction(value, symbol, place);
       else walk.readClass(value, symbol, { ...place, scope: createScope(place.scope) });
       collector.addExport({ name: 'default', value: ['s', symbol] });
-    } else if (kind === 'identifier') later.push(() => exportName(nodes.textOf(value), 'default', place));
-    else collector.addExport({ name: 'default', value: walk.readValue(value, place) });
+    } else if (kind === 'identifier') {
+      later.push(() => exportName(nodes.textOf(value), 'default', place));
+      if (isWhole) later.push(() => exportName(nodes.textOf(value), '=', place));
+    } else collector.addExport({ name: 'default', value: walk.readValue(value, place) });
   }
 
   function readDeclared(node: NodeId, outer: NodeId, place: WalkState, isDefault: boolean): void {

@@ -64,13 +64,20 @@ export function createFunctionReader(
     };
   }
 
-  function readNamedFunction(node: NodeId, symbol: number, place: WalkState, type = UNKNOWN_TYPE): void {
+  function readNamedFunction(
+    node: NodeId,
+    symbol: number,
+    place: WalkState,
+    type = UNKNOWN_TYPE,
+    own: Partial<WalkState> = {},
+  ): void {
     const fact = collector.symbols[symbol]!;
     const inner: WalkState = {
       ...place,
       symbol,
       scope: createScope(place.scope),
       ...rebindThis(nodes.kindOf(node), place),
+      ...own,
     };
     const generics = walk.readGenerics(node, symbol, inner);
     const known = type[0] === '?' ? undefined : (index: number): ExpressionFact => ['B', type, index];

@@ -58,7 +58,7 @@ export function createClassMemberReaders(
       return each.kind === 'method' && !!each.isStatic === isStatic;
     });
     // An overload is declared before the implementation, and a setter next to its getter.
-    const isAgain = known !== undefined && nodes.kindOf(member) !== 'abstract_method_signature';
+    const isAgain = known !== undefined;
     const symbol = isAgain
       ? known
       : collector.addSymbol({ name, kind: isGetter ? 'field' : 'method', parent: owner, node: member, body });
@@ -70,7 +70,7 @@ export function createClassMemberReaders(
     if (generics.length > 0) fact.generics = generics;
     for (const decorator of nodes.childrenIn(member, 'decorator')) walk.readValue(decorator, inner);
     const { isAsync, returnType, returns, params } = walk.readFunction(member, inner);
-    if (isAgain && body >= 0) {
+    if (isAgain && (body >= 0 || nodes.kindOf(member) === 'abstract_method_signature')) {
       fact.end = nodes.endOf(member);
       fact.endLine = nodes.lineAt(fact.end);
     }

@@ -4,6 +4,8 @@ import { findValue } from '../scope.ts';
 import type { SyntaxWalk, ValueReader, ValueReaders, WalkState } from './walk.ts';
 
 function readAssignment(walk: SyntaxWalk, node: NodeId, place: WalkState): ExpressionFact {
+  const exported = walk.readExports(node, node, place);
+  if (exported !== null) return exported;
   const { nodes, collector } = walk;
   const left = nodes.childIn(node, 'left');
   const right = nodes.childIn(node, 'right');

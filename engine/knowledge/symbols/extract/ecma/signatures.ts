@@ -3,6 +3,8 @@ import type { NodeId } from '../nodes.ts';
 import { bindName, createScope } from '../scope.ts';
 import type { SyntaxWalk, WalkState } from './walk.ts';
 
+const stripComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+
 /** Reads a type of one kind. */
 type TypeReader = (node: NodeId, place: WalkState) => TypeExpr;
 
@@ -56,17 +58,27 @@ export function createSignatureReader(
         // A function type is that of a method: its caller means this member.
         if (type >= 0) collector.symbols[symbol]!.type = walk.readType(type, inner);
       } else if (kind === 'method_signature' && nameNode >= 0) {
-        const symbol = collector.addSymbol({
-          name: nameOfKey(nameNode),
-          kind: 'method',
-          parent: owner,
-          node: member,
-        });
+        const symbol = addMethod(member, nameOfKey(nameNode), owner);
         const scope = createScope(place.scope);
         const { returns: _, isAsync: __, ...parts } = walk.readFunction(member, { ...inner, symbol, scope });
-        Object.assign(collector.symbols[symbol]!, parts);
+        // The first overload stands for all.
+        if (collector.symbols[symbol]!.params === undefined) Object.assign(collector.symbols[symbol]!, parts);
       } else walk.readType(member, inner);
     }
+  }
+
+  /** Adds a method of a type; its overloads are one symbol. */
+  function addMethod(member: NodeId, name: string, owner: number): number {
+    const known = collector.findDeclared(owner, name).find((at) => collector.symbols[at]!.kind === 'method');
+    if (known === undefined)
+      return collector.addSymbol({ name, kind: 'method', parent: owner, node: member });
+    const fact = collector.symbols[known]!;
+    // An interface may be declared in parts, far from each other.
+    if (/^[\s;,]*$/.test(stripComments(nodes.text.slice(fact.end, nodes.startOf(member))))) {
+      fact.end = nodes.endOf(member);
+      fact.endLine = nodes.lineAt(fact.end);
+    }
+    return known;
   }
 
   const nameOfKey = (node: NodeId): string => nodes.textOf(node).replace(/^['"](.*)['"]$/, '$1');

@@ -1,6 +1,7 @@
 import { type ExpressionFact, UNKNOWN } from '../../facts.ts';
 import type { NodeId, SyntaxNodes } from '../nodes.ts';
 import { createScope, findValue } from '../scope.ts';
+import { unwrapCallback } from './declare.ts';
 import type { StatementReader, SyntaxWalk, WalkState } from './walk.ts';
 
 /** Reads a declaration of variables. */
@@ -31,11 +32,28 @@ function readVariable(walk: SyntaxWalk, node: NodeId, place: WalkState, isExport
   }
   const fact = collector.symbols[symbol]!;
   if (type !== undefined) fact.type = type;
-  if (fact.kind === 'function') walk.readNamedFunction(valueNode, symbol, place, type);
-  else if (fact.kind === 'class')
+  if (fact.kind === 'function') {
+    const inner = unwrapCallback(nodes, valueNode);
+    walk.readNamedFunction(inner, symbol, place, type);
+    if (inner !== valueNode) readHook(walk, valueNode, place);
+  } else if (fact.kind === 'class')
     walk.readClass(valueNode, symbol, { ...place, scope: createScope(place.scope) });
-  else if (valueNode >= 0) fact.init = walk.readValue(valueNode, { ...place, symbol }, type);
+  else if (valueNode >= 0) {
+    fact.init = walk.readValue(valueNode, { ...place, symbol }, type);
+    // `app = module.exports = {}`: its members are added through the variable.
+    if (/^(?:exports\s*=\s*)?module\.exports\s*=[^=]/.test(nodes.textOf(valueNode).slice(0, 60)))
+      walk.exportWhole(['s', symbol]);
+  }
   if (isExported) collector.addExport({ name: fact.name, value: ['s', symbol] });
+}
+
+/** Reads the call around a function that its variable names: the hook, and what the function depends on. */
+function readHook(walk: SyntaxWalk, node: NodeId, place: WalkState): void {
+  const { nodes } = walk;
+  const target = nodes.childIn(node, 'function');
+  walk.refer('call', walk.readTarget(target, place), target, place);
+  for (const child of nodes.childrenOf(nodes.childIn(node, 'arguments')).slice(1))
+    walk.readValue(child, place);
 }
 
 function exportPattern({ nodes, collector }: SyntaxWalk, pattern: NodeId, place: WalkState): void {

@@ -45,11 +45,22 @@ export interface SyntaxWalk {
   /** Declares the names of a block's statements, then reads them. */
   readBlock(statements: readonly NodeId[], place: WalkState): void;
   readStatement(node: NodeId, place: WalkState, isExported?: boolean): void;
-  readNamedFunction(node: NodeId, symbol: number, place: WalkState, type?: TypeExpr): void;
+  /** Reads a function that is a symbol. @param own what `this` is, if not what it is by its kind */
+  readNamedFunction(
+    node: NodeId,
+    symbol: number,
+    place: WalkState,
+    type?: TypeExpr,
+    own?: Partial<WalkState>,
+  ): void;
   readImport(node: NodeId, place: WalkState): void;
   readExport(node: NodeId, place: WalkState): void;
   /** Reads an assignment that exports something or extends a class; false for any other. */
   readCommonJs(node: NodeId, place: WalkState): boolean;
+  /** Reads an assignment to `exports`, and returns its value; null for any other. @param node the statement */
+  readExports(assignment: NodeId, node: NodeId, place: WalkState): ExpressionFact | null;
+  /** Exports a value as the whole module. */
+  exportWhole(value: ExpressionFact): void;
   /** Exports names that are declared below their export. */
   exportLater(): void;
   /** Reads an expression for the references in it. @param expected its expected type */

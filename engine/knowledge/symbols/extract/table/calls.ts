@@ -1,19 +1,31 @@
 import { type ExpressionFact, OUTSIDE, UNKNOWN } from '../../facts.ts';
+import { HAS_OVERLOADS } from '../../overloads.ts';
 import type { NodeId } from '../nodes.ts';
 import { findValue } from '../scope.ts';
+import { FUNCTION_ARGUMENT, readArguments } from './arguments.ts';
 import { CALLS } from './kinds.ts';
 import type { TablePlace, TableReaders, TableWalk } from './place.ts';
 
+/** Adds a call of a value, and returns its result. */
+function addCall(
+  { collector, symbols }: TableWalk,
+  callee: ExpressionFact,
+  node: NodeId,
+  place: TablePlace,
+  args: ExpressionFact[] | undefined,
+): ExpressionFact {
+  const isMade = callee[0] === 's' && symbols[callee[1]]?.kind === 'class';
+  collector.addReference(isMade ? 'new' : 'call', callee, node, place.symbol, args);
+  if (isMade) return ['n', callee];
+  return args === undefined ? ['c', callee] : ['c', callee, args.length];
+}
+
 function readCall(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact {
-  const { nodes, language, collector, symbols, types } = walk;
+  const { nodes, language } = walk;
   const kind = nodes.kindOf(node);
   const list = nodes.childIn(node, 'arguments');
-  const call = (callee: ExpressionFact, at: NodeId): ExpressionFact => {
-    const isMade = callee[0] === 's' && symbols[callee[1]]?.kind === 'class';
-    collector.addReference(isMade ? 'new' : 'call', callee, at, place.symbol);
-    for (const child of nodes.childrenOf(list)) walk.readValue(child, place);
-    return isMade ? ['n', callee] : ['c', callee];
-  };
+  const call = (callee: ExpressionFact, at: NodeId): ExpressionFact =>
+    addCall(walk, callee, at, place, readArguments(walk, list, place, callee));
   if (kind === 'method_invocation' || kind === 'call') {
     // Java, and Ruby, which have a separate field for the method.
     const object = nodes.childIn(node, kind === 'call' ? 'receiver' : 'object');
@@ -29,14 +41,6 @@ function readCall(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionF
     const member = walk.memberOf(node)!;
     return call(['m', walk.readTarget(member.object, place), member.name], node);
   }
-  if (kind === 'object_creation_expression') {
-    const type =
-      nodes.childIn(node, 'type') >= 0 ? nodes.childIn(node, 'type') : (nodes.childrenOf(node)[0] ?? -1);
-    const read = types.readType(type, place);
-    if (read[0] === 'r') collector.addReference('new', read[1], node, place.symbol);
-    for (const child of nodes.childrenOf(node)) if (child !== type) walk.readValue(child, place);
-    return read[0] === 'r' ? ['n', read[1]] : OUTSIDE;
-  }
   const target =
     nodes.childIn(node, 'function') >= 0
       ? nodes.childIn(node, 'function')
@@ -48,21 +52,78 @@ function readCall(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionF
   if (language === 'go' && type !== undefined && /^(?:new|make)$/.test(nodes.textOf(target)))
     if (findValue(place.scope, nodes.textOf(target)) === null) {
       for (const child of nodes.childrenOf(list).slice(1)) walk.readValue(child, place);
-      return ['t', types.readType(type, place)];
+      return ['t', walk.types.readType(type, place)];
     }
-  const callee = walk.readTarget(target, place);
-  if (list < 0)
-    for (const child of nodes.childrenOf(node)) if (child !== target) walk.readValue(child, place);
-  return call(callee, target);
+  return list < 0
+    ? readSuffixedCall(walk, node, target, place)
+    : call(walk.readTarget(target, place), target);
 }
 
-/** Reads `f[int](x)` of Go, which may be a call: the grammar cannot tell. */
+/** Reads a call whose arguments have no field, and may end with a function outside of the brackets, as in Kotlin and Swift. */
+function readSuffixedCall(walk: TableWalk, node: NodeId, target: NodeId, place: TablePlace): ExpressionFact {
+  const { nodes } = walk;
+  const args: ExpressionFact[] = [];
+  let callee = target;
+  let suffixes = nodes.childrenOf(node).filter((each) => each !== target);
+  const hasLambda = suffixes.some((each) => nodes.kindOf(each) === 'annotated_lambda');
+  if (hasLambda && nodes.kindOf(target) === 'call_expression') {
+    // `f(1) { … }` of Kotlin is one call, of `f`.
+    const [inner = -1, ...rest] = nodes.childrenOf(target);
+    callee = inner;
+    suffixes = [...rest, ...suffixes];
+  }
+  const value = walk.readTarget(callee, place);
+  const readSuffix = (suffix: NodeId): void => {
+    const kind = nodes.kindOf(suffix);
+    if (kind === 'call_suffix') for (const each of nodes.childrenOf(suffix)) readSuffix(each);
+    else if (kind === 'value_arguments') args.push(...(readArguments(walk, suffix, place, value) ?? []));
+    else {
+      walk.readValue(suffix, place);
+      if (kind.endsWith('lambda') || kind === 'lambda_literal') args.push(FUNCTION_ARGUMENT);
+    }
+  };
+  for (const suffix of suffixes) readSuffix(suffix);
+  return addCall(walk, value, callee, place, HAS_OVERLOADS.has(walk.language) ? args : undefined);
+}
+
+function readCreation(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact {
+  const { nodes, collector, types } = walk;
+  const type =
+    nodes.childIn(node, 'type') >= 0 ? nodes.childIn(node, 'type') : (nodes.childrenOf(node)[0] ?? -1);
+  const read = types.readType(type, place);
+  const list = nodes.childIn(node, 'arguments');
+  const args = list < 0 ? undefined : readArguments(walk, list, place, UNKNOWN);
+  if (read[0] === 'r') collector.addReference('new', read[1], node, place.symbol, args);
+  for (const child of nodes.childrenOf(node))
+    if (child !== type && child !== list) walk.readValue(child, place);
+  return read[0] === 'r' ? ['n', read[1]] : OUTSIDE;
+}
+
+/** Reads `this(…)` and `super(…)` at the start of a constructor, and `: this(…)` before it. */
+function readConstructorCall(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact {
+  const { nodes, collector } = walk;
+  const list = nodes.childOfKind(node, 'argument_list');
+  const args = readArguments(walk, list, place, UNKNOWN);
+  const isOwn = /^\s*(?::\s*)?this\b/.test(nodes.textOf(node));
+  if (place.self >= 0)
+    collector.addReference('call', [isOwn ? 's' : 'super', place.self], node, place.symbol, args);
+  return UNKNOWN;
+}
+
+/** Reads `f[int](x)` and `a.f[int](x)` of Go, which the grammar takes for conversions. */
 function readConversion(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact | null {
-  const { nodes, collector, symbols } = walk;
-  const named = nodes.childIn(nodes.childIn(node, 'type'), 'type');
-  const value = named < 0 ? null : findValue(place.scope, nodes.textOf(named));
-  if (value?.[0] !== 's' || symbols[value[1]]?.kind !== 'function') return null;
+  const { nodes, collector, types } = walk;
+  const generic = nodes.childIn(node, 'type');
+  if (nodes.kindOf(generic) !== 'generic_type') return null;
+  const named = nodes.childIn(generic, 'type');
+  const isQualified = nodes.kindOf(named) === 'qualified_type';
+  const bare = isQualified ? nodes.childIn(named, 'package') : named;
+  const start: ExpressionFact = findValue(place.scope, nodes.textOf(bare)) ?? ['g', nodes.textOf(bare)];
+  const value: ExpressionFact = isQualified
+    ? ['m', start, nodes.textOf(nodes.childIn(named, 'name'))]
+    : start;
   collector.addReference('call', value, named, place.symbol);
+  for (const each of nodes.childrenOf(nodes.childIn(generic, 'type_arguments'))) types.readType(each, place);
   walk.readValue(nodes.childIn(node, 'operand'), place);
   return ['c', value];
 }
@@ -118,6 +179,9 @@ function readToken({ nodes, collector }: TableWalk, name: NodeId, list: NodeId, 
 /** The readers of everything that calls: calls, decorators, macros and shell commands. */
 export const TABLE_CALL_READERS: TableReaders = {
   ...Object.fromEntries([...CALLS].map((kind) => [kind, readCall])),
+  object_creation_expression: readCreation,
+  explicit_constructor_invocation: readConstructorCall,
+  constructor_initializer: readConstructorCall,
   type_conversion_expression: readConversion,
   decorator: readDecorator,
   command: readCommand,

@@ -1,9 +1,10 @@
-import { type ExpressionFact, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
+import { type ExpressionFact, type SymbolFact, type TypeExpr, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
+import { HAS_OVERLOADS } from '../../overloads.ts';
 import type { NodeId } from '../nodes.ts';
-import { bindName, createScope, type NameScope } from '../scope.ts';
+import { bindName, createScope } from '../scope.ts';
 import { listBases } from './bases.ts';
 import { NAMES } from './kinds.ts';
-import { readParameters } from './parameters.ts';
+import { findParameterList, listNames, readArity, readParameters, readParameterType } from './parameters.ts';
 import type { TablePlace, TableWalk } from './place.ts';
 
 const MOST_RETURNS = 4;
@@ -19,9 +20,17 @@ export function createTableDeclarationReader(
     const inner: TablePlace = { ...place, symbol, scope: createScope(place.scope), returns: [] };
     walk.bindMembers(symbol, inner.scope);
     const generics = nodes.childIn(node, 'type_parameters');
-    for (const param of nodes.childrenOf(generics)) bindGeneric(param, inner.scope);
+    for (const param of nodes.childrenOf(generics)) bindGeneric(param, inner);
     const receiver = nodes.childIn(node, 'receiver');
     fact.params = readParameters(walk, node, inner);
+    readReceiver(node, fact, inner);
+    if (HAS_OVERLOADS.has(language)) {
+      const [least, most] = readArity(walk, node);
+      // The extended object of C# may also be given as an argument.
+      const arity: SymbolFact['arity'] =
+        language === 'csharp' && fact.receiver !== undefined ? [least - 1, most] : [least, most];
+      if (arity.some((each) => each !== fact.params!.length)) fact.arity = arity;
+    }
     if (receiver >= 0 && language === 'go')
       for (const param of nodes.childrenOf(receiver)) {
         const name = nodes.childIn(param, 'name');
@@ -36,7 +45,8 @@ export function createTableDeclarationReader(
     const after = returned ?? findTypeAfterParameters(walk, node);
     if (after >= 0) {
       const type = types.readType(after, inner);
-      if (type[0] !== '?') fact.returnType = type;
+      // The result of an overload is more exact than the implementation's.
+      if (type[0] !== '?') fact.returnType ??= type;
     }
     if (/\basync\b/.test(nodes.textBefore(node, walk.findName(node)))) fact.isAsync = true;
     const body = walk.findBody(node);
@@ -54,18 +64,44 @@ export function createTableDeclarationReader(
     if (fact.returnType === undefined) fact.returns = inner.returns.slice(0, MOST_RETURNS);
   }
 
+  /** Reads the type that a function extends: `this` is its object. */
+  function readReceiver(node: NodeId, fact: SymbolFact, place: TablePlace): void {
+    if (language === 'kotlin') {
+      const type = nodes.childOfKind(node, 'user_type', 'nullable_type');
+      if (type < 0 || nodes.startOf(type) > nodes.startOf(walk.findName(node))) return;
+      fact.receiver = types.readType(type, place);
+      bindName(place.scope, 'this', { value: ['t', fact.receiver] });
+    }
+    const isExtension = language === 'csharp' && /\(\s*(?:\[[^\]]*\]\s*)?this\s/.test(fact.signature);
+    if (!isExtension || fact.params?.[0] === undefined) return;
+    [fact.receiver, ...fact.params] = fact.params as [TypeExpr, ...TypeExpr[]];
+  }
+
   /** Reads an anonymous function: its parameters shadow outer names. */
-  function readLambda(node: NodeId, place: TablePlace): ExpressionFact {
+  function readLambda(
+    node: NodeId,
+    place: TablePlace,
+    given?: (param: number) => ExpressionFact,
+  ): ExpressionFact {
     const inner: TablePlace = { ...place, scope: createScope(place.scope), returns: [] };
     const list = nodes.childIn(node, 'parameters');
-    if (list >= 0) readParameters(walk, node, inner);
+    if (list >= 0) readParameters(walk, node, inner, given);
     for (const child of nodes.childrenOf(node)) if (child !== list) walk.readValue(child, inner);
     return UNKNOWN;
   }
 
-  function bindGeneric(param: NodeId, scope: NameScope): void {
+  /** Binds a type parameter: its values are those of its bound. */
+  function bindGeneric(param: NodeId, place: TablePlace): void {
+    // `[K, V any]` of Go names several at once.
+    for (const other of nodes.childrenIn(param, 'name').slice(1))
+      bindName(place.scope, nodes.textOf(other), { type: UNKNOWN_TYPE });
     const name = NAMES.has(nodes.kindOf(param)) ? param : nodes.childOfKind(param, ...NAMES);
-    if (name >= 0) bindName(scope, nodes.textOf(name), { type: UNKNOWN_TYPE });
+    if (name < 0) return;
+    const text = nodes.textOf(name);
+    bindName(place.scope, text, { type: HAS_OVERLOADS.has(language) ? ['?', text] : UNKNOWN_TYPE });
+    const bound = nodes.childOfKind(param, 'type_bound', 'user_type');
+    const limit = bound < 0 ? UNKNOWN_TYPE : types.readType(nodes.childrenOf(bound)[0] ?? -1, place);
+    if (limit[0] !== '?') bindName(place.scope, text, { type: limit });
   }
 
   function readClass(node: NodeId, symbol: number, place: TablePlace): void {
@@ -80,8 +116,7 @@ export function createTableDeclarationReader(
     const isSpace = fact.kind === 'namespace';
     if (isSpace) inner.self = -1;
     walk.bindMembers(symbol, inner.scope);
-    for (const param of nodes.childrenOf(nodes.childIn(node, 'type_parameters')))
-      bindGeneric(param, inner.scope);
+    for (const param of nodes.childrenOf(nodes.childIn(node, 'type_parameters'))) bindGeneric(param, inner);
     const bases = listBases(nodes, language, node).map((base) => {
       const type = types.readType(base, inner);
       if (type[0] === 'r') collector.addReference('inherit', type[1], base, symbol);
@@ -90,17 +125,46 @@ export function createTableDeclarationReader(
     if (bases.length > 0) fact.bases = bases;
     if (language === 'go') {
       const type = nodes.childIn(node, 'type');
-      if (fact.kind === 'type') fact.type = types.readType(type, inner);
+      const isAlias = nodes.kindOf(node) === 'type_alias';
+      // A named type has methods, and otherwise is what it names; an alias is only another name.
+      if (isAlias) fact.type = types.readType(type, inner);
+      else if (fact.kind === 'type') fact.bases = [types.readType(type, inner)];
       else walk.readValue(type, inner);
       return;
     }
     const body = walk.findBody(node);
-    // The header may have parameters that are fields, as in records and Kotlin classes.
-    readParameters(walk, node, { ...inner, scope: createScope(inner.scope) });
+    const header = { ...inner, scope: createScope(inner.scope) };
+    readParameters(walk, node, header);
+    declareHeaderFields(walk, node, symbol, header);
     if (body >= 0) walk.readValue(body, inner);
   }
 
   return { readFunction, readLambda, readClass };
+}
+
+/** Declares the fields in the header of a class, as records and Kotlin classes have them. */
+function declareHeaderFields(walk: TableWalk, node: NodeId, symbol: number, place: TablePlace): void {
+  const { nodes, language, collector, symbols } = walk;
+  const isRecord = nodes.kindOf(node) === 'record_declaration';
+  const list =
+    language === 'kotlin'
+      ? nodes.childOfKind(nodes.childOfKind(node, 'primary_constructor'), 'class_parameters')
+      : isRecord
+        ? findParameterList(walk, node)
+        : -1;
+  for (const param of nodes.childrenOf(list)) {
+    const [name = -1] = listNames(walk, param);
+    if (!isRecord && !/\bva[lr]\s/.test(nodes.textBefore(param, name))) continue;
+    const type = readParameterType(walk, param, -1, place);
+    if (name < 0 || collector.findDeclared(symbol, nodes.textOf(name)).length > 0) continue;
+    const field = collector.addSymbol({
+      name: nodes.textOf(name),
+      kind: 'field',
+      parent: symbol,
+      node: param,
+    });
+    if (type[0] !== '?') symbols[field]!.type = type;
+  }
 }
 
 /** Returns the result type after the parameters, for which Kotlin and Swift have no field. */

@@ -89,6 +89,7 @@ export const EXPRESSION_READERS: TableReaders = {
   await_expression: readAwait,
   unary_expression: readLast,
   pointer_expression: readLast,
+  postfix_unary_expression: readLast,
   reference_expression: readLast,
   parenthesized_expression: readLast,
   expression_statement: readLast,
@@ -99,6 +100,7 @@ export const EXPRESSION_READERS: TableReaders = {
   array_access: readElementOf,
   element_access_expression: readElementOf,
   conditional_expression: readConditional,
+  ternary_expression: readConditional,
   with_item: readAlias,
   as_pattern: readAlias,
 };

@@ -2,7 +2,7 @@ import type { SymbolKind } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, type NameScope } from '../scope.ts';
 import { CLASSES, FUNCTIONS } from './kinds.ts';
-import { findClassKind, findOwner, isExported, isStaticMethod } from './modifiers.ts';
+import { findClassKind, findOwner, isExported, isStaticMethod, isSwiftExtension } from './modifiers.ts';
 import type { TableWalk } from './place.ts';
 
 /** Finds the declarations of a file before their uses are read. */
@@ -29,8 +29,11 @@ export function createDeclarationFinder(
     const isClass =
       classKind !== undefined &&
       !(kind.endsWith('_specifier') && body < 0) &&
-      !(kind === 'module' && language !== 'ruby');
-    if (isClass || FUNCTIONS.has(kind)) {
+      !(kind === 'module' && language !== 'ruby') &&
+      !(kind === 'type_alias' && language !== 'go');
+    // An extension of Swift declares methods of a type, and no type.
+    const isExtension = isSwiftExtension(walk, node);
+    if ((isClass && !isExtension) || FUNCTIONS.has(kind)) {
       const nameNode = findName(node);
       const name = nodes.textOf(nameNode).split(/::|\./).at(-1)!.trim();
       if (name !== '' || kind.includes('constructor') || kind === 'init_declaration') {
@@ -43,6 +46,11 @@ export function createDeclarationFinder(
           : isMethod
             ? 'method'
             : 'function';
+        const again = isClass ? null : extendOverload(node, parent, name, outer);
+        if (again !== null) {
+          for (const child of nodes.childrenOf(node)) declare(child, again, node);
+          return;
+        }
         const symbol = collector.addSymbol({
           name: name === '' || /constructor|^init/.test(kind) ? 'constructor' : name,
           kind: symbolKind,
@@ -59,13 +67,31 @@ export function createDeclarationFinder(
         return;
       }
     }
-    const inner =
-      kind === 'impl_item'
-        ? node
-        : nodes.kindOf(outer) === 'impl_item' && kind === 'declaration_list'
-          ? outer
-          : node;
+    const isInside =
+      (nodes.kindOf(outer) === 'impl_item' && kind === 'declaration_list') ||
+      (kind === 'class_body' && isSwiftExtension(walk, outer));
+    const inner = isInside ? outer : node;
     for (const child of nodes.childrenOf(node)) declare(child, parent, inner);
+  }
+
+  /** The last `@overload` of each function of Python, of which the implementation is a part. */
+  const stubs = new Set<number>();
+
+  /** Adds a declaration to the `@overload` before it, as both are one function; null if it is another. */
+  function extendOverload(node: NodeId, parent: number, name: string, outer: NodeId): number | null {
+    if (language !== 'python') return null;
+    const known = collector.findDeclared(parent, name).find((each) => stubs.has(each)) ?? null;
+    const isStub = /^\s*@(?:\w+\.)?overload\b/m.test(nodes.textBefore(outer, node));
+    if (known === null) {
+      if (isStub) stubs.add(symbols.length);
+      return null;
+    }
+    if (!isStub) stubs.delete(known);
+    const fact = symbols[known]!;
+    fact.end = nodes.endOf(node);
+    fact.endLine = nodes.lineAt(Math.max(fact.start, fact.end - 1));
+    declared.set(node, known);
+    return known;
   }
 
   const findBody = (node: NodeId): NodeId => {

@@ -27,7 +27,11 @@ export function readImports(walk: ImportWalk): void {
     }
   };
   visit(0);
+  // Files without one are in the default package.
+  if (DEFAULTS.has(language)) facts.packageName ??= '';
 }
+
+const DEFAULTS: ReadonlySet<string> = new Set(['java', 'kotlin', 'csharp']);
 
 function bind(
   { nodes, collector, scope }: ImportWalk,

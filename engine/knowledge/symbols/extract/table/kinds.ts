@@ -35,6 +35,7 @@ export const CLASSES: Readonly<Record<string, SymbolKind>> = {
   protocol_declaration: 'interface',
   trait_declaration: 'interface',
   type_spec: 'class',
+  type_alias: 'type',
   enum_item: 'enum',
   enum_declaration: 'enum',
   enum_specifier: 'enum',
@@ -56,7 +57,7 @@ export const MEMBERS: Readonly<Record<string, readonly [object: string, name: st
 };
 
 export const LITERALS: ReadonlySet<string> = new Set(
-  'string string_literal raw_string_literal interpreted_string_literal integer float integer_literal int_literal float_literal real_literal decimal_integer_literal decimal_floating_point_literal true false none null nil null_literal boolean_literal character_literal char_literal rune_literal number_literal line_string_literal comparison_operator boolean_operator not_operator'.split(
+  'string string_literal raw_string_literal interpreted_string_literal integer float integer_literal int_literal float_literal real_literal decimal_integer_literal hex_integer_literal octal_integer_literal binary_integer_literal decimal_floating_point_literal hex_floating_point_literal class_literal interpolated_string_expression verbatim_string_literal true false none null nil null_literal boolean_literal character_literal char_literal rune_literal number_literal line_string_literal comparison_operator boolean_operator not_operator'.split(
     ' ',
   ),
 );

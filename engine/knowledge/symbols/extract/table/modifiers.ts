@@ -9,6 +9,7 @@ export function findClassKind(
   kind: SymbolKind,
 ): SymbolKind {
   if (language === 'go') {
+    if (kind === 'type') return kind;
     const type = nodes.kindOf(nodes.childIn(node, 'type'));
     return type === 'interface_type' ? 'interface' : type === 'struct_type' ? 'class' : 'type';
   }
@@ -33,11 +34,22 @@ export function isStaticMethod({ nodes, language, findName }: TableWalk, node: N
 }
 
 /** Returns the type of a method declared outside of it: a receiver, an `impl`, `A::b`. */
-export function findOwner({ nodes, language }: TableWalk, node: NodeId, outer: NodeId): string | undefined {
+export function findOwner(walk: TableWalk, node: NodeId, outer: NodeId): string | undefined {
+  const { nodes, language } = walk;
   const receiver = nodes.childIn(node, 'receiver');
   if (language === 'go' && receiver >= 0)
     return /([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*\)$/.exec(nodes.textOf(receiver))?.[1];
   if (nodes.kindOf(outer) === 'impl_item')
     return /^[\w:]*?(\w+)(?:<|$)/.exec(nodes.textOf(nodes.childIn(outer, 'type')))?.[1];
-  return undefined;
+  return isSwiftExtension(walk, outer)
+    ? nodes.textOf(nodes.childIn(outer, 'name')).replace(/<.*$/s, '')
+    : undefined;
 }
+
+export const isSwiftExtension = (
+  { nodes, language }: Pick<TableWalk, 'nodes' | 'language'>,
+  node: NodeId,
+): boolean =>
+  language === 'swift' &&
+  nodes.kindOf(node) === 'class_declaration' &&
+  /^(?:[\w@]+\s+)*extension\s/.test(nodes.textBefore(node, nodes.childIn(node, 'name')));

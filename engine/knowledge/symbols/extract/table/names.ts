@@ -9,7 +9,6 @@ const MOST_CLASSES = 4;
 /** Languages in which a bare name may be a member of the enclosing class. */
 const IMPLICIT_SELF = new Set(['java', 'csharp', 'kotlin', 'swift', 'cpp', 'ruby']);
 
-/** Reads names, members and calls. */
 /** Reads names and members. */
 export function createTableNameReader(
   walk: TableWalk,
@@ -32,7 +31,9 @@ export function createTableNameReader(
         ...classesAround(place.self).map((each): ExpressionFact => ['m', ['self', each], name]),
         ['g', name],
       ];
-    return ['g', name];
+    // In a function that extends a type, a member of its object.
+    const object = language === 'kotlin' ? findValue(place.scope, 'this') : null;
+    return object === null ? ['g', name] : ['|', ['m', object, name], ['g', name]];
   }
 
   /** Returns a class and its enclosing classes, innermost first. */
@@ -49,7 +50,7 @@ export function createTableNameReader(
     const member = memberOf(node);
     if (member !== null) {
       const { object, name } = member;
-      return ['m', readTarget(object, place), name];
+      return ['m', readObject(node, object, place), name];
     }
     if (kind === 'generic_name' || kind === 'generic_function' || kind === 'template_function') {
       const named = nodes.childrenOf(node)[0] ?? -1;
@@ -57,6 +58,12 @@ export function createTableNameReader(
     }
     if (kind === 'parenthesized_expression') return readTarget(nodes.childrenOf(node)[0] ?? -1, place);
     return walk.readValue(node, place);
+  }
+
+  /** Reads the object of a member access; C# has no node for `this` and `base` there. */
+  function readObject(node: NodeId, object: NodeId, place: TablePlace): ExpressionFact {
+    if (object >= 0 || language !== 'csharp' || place.self < 0) return readTarget(object, place);
+    return [/^base\b/.test(nodes.textOf(node)) ? 'super' : 'self', place.self];
   }
 
   function memberOf(node: NodeId): { object: NodeId; name: string } | null {
@@ -82,6 +89,11 @@ export function createTableNameReader(
         object: expression >= 0 ? expression : nodes.childIn(node, 'object'),
         name: nodes.textOf(bare),
       };
+    }
+    if (kind === 'conditional_access_expression') {
+      const binding = nodes.childOfKind(node, 'member_binding_expression');
+      const name = nodes.childIn(binding, 'name');
+      return name < 0 ? null : { object: nodes.childIn(node, 'condition'), name: nodes.textOf(name) };
     }
     if (kind === 'navigation_expression') {
       const [object, suffix] = nodes.childrenOf(node);

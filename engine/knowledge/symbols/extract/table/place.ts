@@ -65,8 +65,8 @@ export interface TableWalk {
   readFunction(node: NodeId, symbol: number, place: TablePlace): void;
   /** Bases and body. */
   readClass(node: NodeId, symbol: number, place: TablePlace): void;
-  /** Reads an anonymous function for its references. */
-  readLambda(node: NodeId, place: TablePlace): ExpressionFact;
+  /** Reads an anonymous function for its references. @param given the values of its parameters */
+  readLambda(node: NodeId, place: TablePlace, given?: (param: number) => ExpressionFact): ExpressionFact;
   /** A loop over a collection, with its bindings. */
   readLoop(node: NodeId, place: TablePlace): ExpressionFact;
   /** Reads a node for its references, and returns its type. */

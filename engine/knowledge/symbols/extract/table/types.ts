@@ -7,7 +7,7 @@ import type { TablePlace, TableTypes } from './place.ts';
 const NAMED = new Set(['type_identifier', 'identifier', 'simple_identifier', 'name', 'constant']);
 /** Wrappers around a type that do not change it. */
 const WRAPPERS = new Set(
-  'type pointer_type reference_type nullable_type optional_type parenthesized_type type_annotation user_type ref_type named_type annotated_type type_projection superclass return_type qualified_specifier pointer_declarator base_class_clause constructor_invocation delegation_specifier dynamic_type abstract_type union_type_single'.split(
+  'type type_elem pointer_type reference_type nullable_type optional_type parenthesized_type type_annotation user_type ref_type named_type annotated_type type_projection superclass return_type qualified_specifier pointer_declarator base_class_clause constructor_invocation delegation_specifier dynamic_type abstract_type union_type_single'.split(
     ' ',
   ),
 );
@@ -20,6 +20,8 @@ const QUALIFIED = new Set(
 export function createTableTypeReader(
   nodes: SyntaxNodes,
   nameType: (name: string, node: NodeId, place: TablePlace) => TypeExpr,
+  /** True if an external type has its name. */
+  isNamed: boolean,
 ): TableTypes {
   function readTypeText(text: string, node: NodeId, place: TablePlace): TypeExpr {
     const name = /^\s*([A-Za-z_][\w.]*)\s*$/.exec(text)?.[1];
@@ -43,7 +45,7 @@ export function createTableTypeReader(
     const children = nodes.childrenOf(node);
     if (kind === '' || kind === 'comment') return UNKNOWN_TYPE;
     if (NAMED.has(kind)) return nameType(nodes.textOf(node), node, place);
-    if (PRIMITIVES.has(kind)) return OUTSIDE_TYPE;
+    if (PRIMITIVES.has(kind)) return isNamed ? ['x', nodes.textOf(node)] : OUTSIDE_TYPE;
     if (QUALIFIED.has(kind)) return readQualified(nodes, node, place);
     switch (kind) {
       case 'generic_type':

@@ -1,9 +1,10 @@
-import { type ExpressionFact, OUTSIDE, UNKNOWN } from '../../facts.ts';
+import { type ExpressionFact, UNKNOWN } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { createScope, findType } from '../scope.ts';
 import { TABLE_CALL_READERS } from './calls.ts';
 import { EXPRESSION_READERS } from './expressions.ts';
 import { COMPREHENSIONS, LAMBDAS, LITERALS, NAMES, SELF_WORDS, SUPER_WORDS } from './kinds.ts';
+import { OPERATOR_READERS, readLiteral } from './operators.ts';
 import {
   firstResult,
   type TablePlace,
@@ -60,6 +61,9 @@ function readDeclared(walk: TableWalk, node: NodeId, symbol: number, place: Tabl
 }
 
 function readName(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact {
+  // Kotlin's grammar has no other nodes for these.
+  if (walk.language === 'kotlin' && /^(?:true|false|null)$/.test(walk.nodes.textOf(node)))
+    return readLiteral(walk, node, place);
   const value = walk.nameValue(node, place);
   if (value[0] === 's' || value[0] === 'i') walk.collector.addReference('value', value, node, place.symbol);
   return value;
@@ -103,13 +107,14 @@ const RETURNS = 'return_statement return_expression expression_body arrow_expres
 const READERS: ReadonlyMap<string, TableReader> = new Map(
   Object.entries({
     ...shareReader([...SELF_WORDS, ...SUPER_WORDS], (walk, node, place) => walk.nameValue(node, place)),
-    ...shareReader(LITERALS, readInside(OUTSIDE)),
+    ...shareReader(LITERALS, readLiteral),
     ...shareReader(['struct_type', 'interface_type'], readInside(UNKNOWN)),
     ...shareReader(IGNORED.split(' '), () => UNKNOWN),
     ...shareReader(LOOPS.split(' '), (walk, node, place) => walk.readLoop(node, place)),
     ...shareReader(RETURNS.split(' '), readReturn),
     ...VARIABLE_READERS,
     ...EXPRESSION_READERS,
+    ...OPERATOR_READERS,
     ...shareReader(COMPREHENSIONS, readComprehension),
     ...shareReader(LAMBDAS, (walk, node, place) => walk.readLambda(node, place)),
     ...TABLE_CALL_READERS,

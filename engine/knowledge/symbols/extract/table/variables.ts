@@ -85,8 +85,16 @@ function readDeclarators(walk: TableWalk, node: NodeId, place: TablePlace): Expr
 function readProperty(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact {
   const { nodes } = walk;
   const variable = nodes.childOfKind(node, 'variable_declaration');
-  const name = variable >= 0 ? (nodes.childrenOf(variable)[0] ?? -1) : walk.findName(node);
-  const type = variable >= 0 ? (nodes.childrenOf(variable)[1] ?? -1) : nodes.childIn(node, 'type');
+  const found = variable >= 0 ? (nodes.childrenOf(variable)[0] ?? -1) : walk.findName(node);
+  // Swift has a pattern, and the type next to it.
+  const name = nodes.kindOf(found) === 'pattern' ? nodes.childOfKind(found, 'simple_identifier') : found;
+  const annotation = nodes.childOfKind(node, 'type_annotation');
+  const type =
+    variable >= 0
+      ? (nodes.childrenOf(variable)[1] ?? -1)
+      : annotation >= 0
+        ? annotation
+        : nodes.childIn(node, 'type');
   const value =
     nodes.childIn(node, 'value') >= 0
       ? nodes.childIn(node, 'value')
@@ -108,6 +116,19 @@ function readCondition(walk: TableWalk, node: NodeId, place: TablePlace): Expres
   return UNKNOWN;
 }
 
+/** Reads the variable of `try (A a = b())` in Java. */
+function readResource(walk: TableWalk, node: NodeId, place: TablePlace): ExpressionFact | null {
+  const { nodes, types } = walk;
+  const [type, name, value] = ['type', 'name', 'value'].map((each) => nodes.childIn(node, each)) as [
+    NodeId,
+    NodeId,
+    NodeId,
+  ];
+  if (name < 0) return null;
+  walk.declareVariable(name, types.isInferred(type) ? -1 : type, value, node, place);
+  return UNKNOWN;
+}
+
 /** The readers of assignments and declared variables. */
 export const VARIABLE_READERS: TableReaders = {
   assignment: readAssignment,
@@ -125,4 +146,5 @@ export const VARIABLE_READERS: TableReaders = {
   declaration: readDeclarators,
   property_declaration: readProperty,
   let_condition: readCondition,
+  resource: readResource,
 };

@@ -1,5 +1,6 @@
 import type { SyntaxTree } from '../../../sources/index.ts';
 import type { FileFacts } from '../../facts.ts';
+import { HAS_OVERLOADS } from '../../overloads.ts';
 import { createCollector } from '../collect.ts';
 import { createNodes } from '../nodes.ts';
 import { createScope, findType } from '../scope.ts';
@@ -23,12 +24,16 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
   const { symbols } = collector;
   const top = createScope(null);
   const facts: Pick<FileFacts, 'packageName'> = {};
-  const types = createTableTypeReader(nodes, (name, node, place) => {
-    const own = name === 'Self' && place.self >= 0 ? (['r', ['s', place.self]] as const) : null;
-    const type = own ?? findType(place.scope, name) ?? (['r', ['g', name]] as const);
-    if (type[0] === 'r') collector.addReference('type', type[1], node, place.symbol);
-    return type;
-  });
+  const types = createTableTypeReader(
+    nodes,
+    (name, node, place) => {
+      const own = name === 'Self' && place.self >= 0 ? (['r', ['s', place.self]] as const) : null;
+      const type = own ?? findType(place.scope, name) ?? (['r', ['g', name]] as const);
+      if (type[0] === 'r') collector.addReference('type', type[1], node, place.symbol);
+      return type;
+    },
+    HAS_OVERLOADS.has(language),
+  );
   const walk = { nodes, language, collector, symbols, declared: new Map(), types, top } as TableWalk;
   Object.assign(
     walk,
