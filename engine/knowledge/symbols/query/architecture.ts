@@ -27,12 +27,15 @@ export interface ArchitectureReport {
 }
 
 const LEVELS = 2;
+/** A folder with more files, and more than this share of all, is shown by its subfolders. */
+const FEWEST_LARGE = 20;
+const LARGE_SHARE = 0.2;
 const MOST_FOLDERS = 40;
 const MOST_SHOWN = 12;
 const ENTRY =
   /(?:^|\/)(?:main|index|app|server|cli|__main__|manage|lib|mod)\.[^./]+$|(?:^|\/)(?:cmd|bin)\/[^/]+\/?[^/]*$/;
 
-/** Summarises a project by its folders, two levels deep. */
+/** Summarises a project by its folders. */
 export function describeArchitecture({ db }: FileIndexer): ArchitectureReport {
   const files = db
     .prepare(
@@ -44,10 +47,7 @@ export function describeArchitecture({ db }: FileIndexer): ArchitectureReport {
        FROM file WHERE state = 'ok' ORDER BY path`,
     )
     .all() as FileSummary[];
-  const folderOf = (path: string): string => {
-    const parts = path.split('/').slice(0, -1);
-    return parts.length === 0 ? '.' : parts.slice(0, LEVELS).join('/');
-  };
+  const folderOf = assignFolders(files.map(({ path }) => path));
   const folders = new Map<string, FolderSummary & { languageSet: Set<string> }>();
   const folderById = new Map<number, string>();
   const languages: Record<string, number> = {};
@@ -114,6 +114,33 @@ export function describeArchitecture({ db }: FileIndexer): ArchitectureReport {
     mostUsed: used,
     truncated: folders.size > MOST_FOLDERS,
   };
+}
+
+/**
+ * Returns the folder in which each file is counted: two levels deep, and deeper where a folder would have a large part
+ * of all files, as `src/main` of a Java project.
+ */
+function assignFolders(paths: readonly string[]): (path: string) => string {
+  const split = (path: string): string[] => path.split('/').slice(0, -1);
+  const groups = new Map<string, string[]>();
+  const addTo = (folder: string, path: string): void => {
+    const group = groups.get(folder);
+    if (group === undefined) groups.set(folder, [path]);
+    else group.push(path);
+  };
+  for (const path of paths) addTo(split(path).slice(0, LEVELS).join('/'), path);
+  const isLarge = ([folder, group]: [string, string[]]): boolean =>
+    group.length > Math.max(FEWEST_LARGE, paths.length * LARGE_SHARE) &&
+    group.some((path) => split(path).join('/') !== folder);
+  for (let large = [...groups].find(isLarge); large !== undefined; large = [...groups].find(isLarge)) {
+    const [folder, group] = large;
+    const level = folder === '' ? 1 : folder.split('/').length + 1;
+    groups.delete(folder);
+    for (const path of group) addTo(split(path).slice(0, level).join('/'), path);
+    if (groups.size > MOST_FOLDERS) break;
+  }
+  const found = new Map([...groups].flatMap(([folder, group]) => group.map((path) => [path, folder || '.'])));
+  return (path) => found.get(path) ?? '.';
 }
 
 interface FileSummary {

@@ -10,6 +10,7 @@ import { createImpactReader } from '../../../../engine/knowledge/symbols/read-im
 import { fakeClock } from '../../../support/clock.ts';
 import { gitEnvironment, temporaryFolder } from '../../../support/workspaces/git.ts';
 import { openSpine } from '../../../support/workspaces/spine.ts';
+import { makeProject, openGraph } from './graph-rig.ts';
 
 type GraphApi = ApiOf<OperationsOf<typeof graphOperations>>;
 
@@ -318,5 +319,30 @@ describe('the tools of the code graph', () => {
     );
     const { files: count, skipped } = await call('graph.status', {});
     assert.deepEqual([count, skipped], [12, { generated: 1 }]);
+  });
+
+  test('architecture shows the packages of a Java project', async () => {
+    const top = 'src/main/java/org/example';
+    const packages = ['parser', 'nodes', 'safety'];
+    const java = makeProject({
+      ...Object.fromEntries(
+        packages.flatMap((name) =>
+          Array.from({ length: 10 }, (_, at) => [`${top}/${name}/C${at}.java`, `class C${at} {}`]),
+        ),
+      ),
+      [`${top}/Main.java`]: 'class Main {}',
+    });
+    const javaGraph = openGraph(java);
+    try {
+      const { answer } = await javaGraph.ask({ project: null }, { ask: 'architecture' });
+      assert.ok('architecture' in answer);
+      assert.deepEqual(
+        answer.architecture.folders.map(({ folder, files }) => [folder, files]),
+        [[top, 1], ...packages.toSorted().map((name) => [`${top}/${name}`, 10])],
+      );
+    } finally {
+      await javaGraph.close();
+      await java.close();
+    }
   });
 });
