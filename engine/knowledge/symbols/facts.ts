@@ -98,6 +98,8 @@ export interface SymbolFact {
   arity?: readonly [least: number, most: number];
   /** The types that a class or interface extends, implements or embeds. */
   bases?: TypeExpr[];
+  /** The labels of the arguments in Swift, by which overloads differ; `_` for none. */
+  labels?: string[];
   /** The constraints of a generic symbol's parameters. */
   generics?: TypeExpr[];
 }

@@ -82,7 +82,10 @@ export function createOverloadChooser(project: GraphProject, evaluator: ValueEva
     // `A.f(b, 1)` of C# gives the extended object as an argument.
     const shift = receiver !== undefined && values.length > declared.length ? 1 : 0;
     const params = values.map((_, at) => readParameter(each, at - shift));
+    const { labels } = symbolAt(each.view, each.index);
     const fits = values.map((value, at): ArgumentFit => {
+      if (labels !== undefined && value.is === 'outside' && value.name?.startsWith(':'))
+        return value.name === `:${labels[at]}` ? 4 : 0;
       const fit = fitArgument(value, params[at]!, language);
       const isLast =
         arity?.[1] === MANY_ARGUMENTS && at === declared.length - 1 && values.length === declared.length;

@@ -68,7 +68,18 @@ export function digestFacts(facts: FileFacts): Map<string, string> {
     const root = fact.parent <= 0 ? fact.name : roots[fact.parent]!;
     roots[index] = root;
     const { kind, isStatic, isAsync, type, init, returnType, returns, params, arity, bases, generics } = fact;
-    const said = [type, fact.receiver, init, returnType, ...(returns ?? []), params, arity, bases, generics];
+    const said = [
+      type,
+      fact.receiver,
+      fact.labels,
+      init,
+      returnType,
+      ...(returns ?? []),
+      params,
+      arity,
+      bases,
+      generics,
+    ];
     addPart(
       root,
       `${findName(index)} ${kind} ${isStatic ?? ''} ${isAsync ?? ''} ${said.map((each) => spell(each, 0)).join(';')}`,

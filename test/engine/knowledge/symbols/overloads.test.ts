@@ -115,7 +115,7 @@ describe('a call among overloads', () => {
     assert.deepEqual(found, ['one -> f:1 1.0', 'real -> f:2 1.0', 'text -> f:3 1.0', 'h -> g:7 1.0']);
   });
 
-  test('Swift chooses by the number of arguments', async () => {
+  test('Swift chooses by the number and the labels of arguments', async () => {
     const found = await listChosen({
       'a.swift': [
         'class A {',
@@ -123,10 +123,12 @@ describe('a call among overloads', () => {
         '  func f(_ a: Int, with b: String) {}',
         '  func g() { f(1) }',
         '  func h() { f(1, with: "x") }',
+        '  func f(_ a: Int, to b: String) {}',
+        '  func i() { f(1, to: "x") }',
         '}',
       ].join('\n'),
     });
-    assert.deepEqual(found, ['g -> f:2 1.0', 'h -> f:3 1.0']);
+    assert.deepEqual(found, ['g -> f:2 1.0', 'h -> f:3 1.0', 'i -> f:6 1.0']);
   });
 
   test('Python and TypeScript have one symbol for all declarations of an implementation', async () => {

@@ -55,7 +55,10 @@ export function readArguments(
     const isFunction = FUNCTIONS.has(nodes.kindOf(wrapped));
     const value = readArgument(walk, wrapped, place, callee, index);
     const length = nodes.endOf(wrapped) - nodes.startOf(wrapped);
-    found.push(isFunction ? FUNCTION_ARGUMENT : isNamed || length > LONGEST_KNOWN ? UNKNOWN : value);
+    // Swift chooses by labels.
+    const label = language === 'swift' ? nodes.textOf(nodes.childIn(child, 'name')) || '_' : null;
+    if (label !== null && !isFunction) found.push(['x', `:${label}`]);
+    else found.push(isFunction ? FUNCTION_ARGUMENT : isNamed || length > LONGEST_KNOWN ? UNKNOWN : value);
   }
   return found.slice(0, MOST_ARGUMENTS);
 }

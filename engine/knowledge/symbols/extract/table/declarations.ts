@@ -4,7 +4,14 @@ import type { NodeId } from '../nodes.ts';
 import { bindName, createScope } from '../scope.ts';
 import { listBases } from './bases.ts';
 import { NAMES } from './kinds.ts';
-import { findParameterList, listNames, readArity, readParameters, readParameterType } from './parameters.ts';
+import {
+  findParameterList,
+  listNames,
+  readArity,
+  readLabels,
+  readParameters,
+  readParameterType,
+} from './parameters.ts';
 import type { TablePlace, TableWalk } from './place.ts';
 
 const MOST_RETURNS = 4;
@@ -30,6 +37,7 @@ export function createTableDeclarationReader(
       const arity: SymbolFact['arity'] =
         language === 'csharp' && fact.receiver !== undefined ? [least - 1, most] : [least, most];
       if (arity.some((each) => each !== fact.params!.length)) fact.arity = arity;
+      if (language === 'swift') fact.labels = readLabels(walk, node);
     }
     if (receiver >= 0 && language === 'go')
       for (const param of nodes.childrenOf(receiver)) {

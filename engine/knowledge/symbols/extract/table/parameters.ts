@@ -23,6 +23,17 @@ export function readArity(walk: TableWalk, node: NodeId): [least: number, most: 
   return countArguments(/\(([\s\S]*)\)/.exec(head)?.[1] ?? '');
 }
 
+/** Returns the labels of a function's arguments in Swift: `with b: B` has `with`, `b: B` has `b`. */
+export function readLabels({ nodes }: TableWalk, node: NodeId): string[] {
+  return nodes
+    .childrenOf(node)
+    .filter((each) => nodes.kindOf(each) === 'parameter')
+    .map((param) => {
+      const outer = nodes.childIn(param, 'external_name');
+      return nodes.textOf(outer >= 0 ? outer : nodes.childIn(param, 'name'));
+    });
+}
+
 /** Reads the type of a parameter; one that takes any number of arguments is a list. */
 export function readParameterType(
   walk: TableWalk,
