@@ -19,7 +19,7 @@ const MOST_ROWS_TOGETHER = 4000;
 const MOST_COMMON_ROWS = 150;
 const MOST_COMMON = 5;
 /** Terms with a near meaning that are looked up for each word. */
-const MOST_MEANT = 12;
+const MOST_MEANT = 4;
 /** The weight of a title word relative to a text word. */
 const IN_TITLE = 1.7;
 
