@@ -59,6 +59,7 @@ export const guardSchema = z.strictObject({
         .max(200)
         .default([])
         .meta({
+          consent: true,
           notation: '[]string',
           nil: true,
           description:

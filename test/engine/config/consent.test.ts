@@ -70,7 +70,7 @@ test('exactly the keys that name a program, an address, a guard or a path need c
       'gateway.addr',
     ],
     ...['guard.profile', 'guard.checks', 'guard.dup.mode', 'guard.dup.window', 'guard.dup.min_tokens'],
-    'guard.dup.max_files',
+    ...['guard.dup.max_files', 'guard.language.exclude'],
     ...['memory.okf_dir', 'paths.shared', 'paths.agents', 'paths.worktrees', 'paths.data'],
     ...['policy.mode', 'policy.actors', 'project.root', 'projects', 'server.url', 'server.token_path'],
     ...['server.titles', 'server.events', 'server.decide', 'server.decide_code'],

@@ -8,12 +8,12 @@ const beside = (key: string): boolean =>
   /^(?:webhook|notify|retain|graph)\.|^server\.(?:titles|events|decide|decide_code)$/.test(key);
 const info = (key: string) => describeKeys().find((row) => row.key === key);
 
-test('the reference lists 86 keys in 20 sections, besides webhook, notify, retain, graph and the linked server', () => {
+test('the reference lists 87 keys in 20 sections, besides webhook, notify, retain, graph and the linked server', () => {
   const keys = describeKeys().map(({ key }) => key);
   const documented = keys.filter((key) => !beside(key));
   // The document's keys, agents.permissions (what an agent on transport acp may do without asking), ai.prices,
-  // ai.embeddings and guard.checks.
-  assert.equal(documented.length, 86);
+  // ai.embeddings, guard.checks and guard.language.exclude.
+  assert.equal(documented.length, 87);
   assert.equal(new Set(documented.map((key) => key.split('.')[0])).size, 20);
   assert.deepEqual(keys.filter(beside), [
     'server.titles',
