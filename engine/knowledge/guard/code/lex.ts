@@ -1,14 +1,17 @@
 import { hashText } from './hash.ts';
 import { dropImports } from './imports.ts';
 import {
+  findCommentEnd,
   findHeredocEnd,
   findInterpolatedEnd,
   findPlainEnd,
+  findRegexEnd,
   type Heredoc,
   type LiteralEnd,
   readHeredoc,
 } from './literal-ends.ts';
 import type { CodeSyntax } from './syntaxes.ts';
+import { createTokenList } from './token-list.ts';
 import { type CodeTokens, KEYWORD, MARK, NAME, NUMBER, STRING } from './tokens.ts';
 
 // Reads 15 languages without their grammars: a hook has 40 ms in total, and the comparison only needs the limits of
@@ -80,12 +83,7 @@ function findRubyEnd(text: string): number {
 /** Reads a text in one pass; never throws. */
 export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
   const most = Math.min(syntax.name === 'ruby' ? findRubyEnd(text) : text.length, 1 << 24);
-  let room = Math.max(64, most >> 2);
-  let kinds = new Uint8Array(room);
-  let texts = new Uint32Array(room);
-  let starts = new Uint32Array(room);
-  let ends = new Uint32Array(room);
-  let lines = new Uint32Array(room);
+  const tokens = createTokenList(most);
   const comments: number[] = [];
   const { keywords, quotes, longQuotes, tripleQuotes, literals, blockComments } = syntax;
   const hasSlashComments = syntax.lineComments.includes('//');
@@ -93,7 +91,6 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
   const isPage = syntax.name === 'php';
   const isPreprocessed = syntax.name === 'c' || syntax.name === 'cpp' || syntax.name === 'csharp';
   const inserts = INSERTS[syntax.name] ?? INSERTS[literals ?? ''] ?? [];
-  let count = 0;
   let line = 1;
   let at = 0;
   let lostAt: number | null = null;
@@ -101,28 +98,8 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
   let heredocs: Heredoc[] = [];
   let missing = 0;
 
-  function grow(): void {
-    room *= 2;
-    const widen = <T extends Uint8Array | Uint32Array>(old: T, wide: T): T => {
-      wide.set(old);
-      return wide;
-    };
-    kinds = widen(kinds, new Uint8Array(room));
-    texts = widen(texts, new Uint32Array(room));
-    starts = widen(starts, new Uint32Array(room));
-    ends = widen(ends, new Uint32Array(room));
-    lines = widen(lines, new Uint32Array(room));
-  }
-
-  function pushToken(kind: number, hash: number, from: number, to: number, onLine = line): void {
-    if (count === room) grow();
-    kinds[count] = kind;
-    texts[count] = hash;
-    starts[count] = from;
-    ends[count] = to;
-    lines[count] = onLine;
-    count += 1;
-  }
+  const pushToken = (kind: number, hash: number, from: number, to: number, onLine = line): void =>
+    tokens.push(kind, hash, from, to, onLine);
 
   /** Moves over a text and counts its lines. */
   function advanceTo(end: number): void {
@@ -136,19 +113,8 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
 
   function skipBlockComment(): void {
     const from = at;
-    let end = indexOrEnd('*/', at + 2) + 2;
-    if (blockComments === 'nested') {
-      for (let depth = 1, look = at + 2; depth > 0; ) {
-        const close = text.indexOf('*/', look);
-        const open = text.indexOf('/*', look);
-        end = close < 0 ? most : close + 2;
-        if (close < 0) break;
-        depth += open >= 0 && open < close ? 1 : -1;
-        look = (open >= 0 && open < close ? open : close) + 2;
-      }
-    }
-    if (end > most || !text.endsWith('*/', end)) lostAt ??= line;
-    end = Math.min(end, most);
+    const { end, isClosed } = findCommentEnd(text, at, blockComments === 'nested', most);
+    if (!isClosed) lostAt ??= line;
     comments.push(from, end);
     advanceTo(end);
   }
@@ -224,30 +190,21 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
   }
 
   function mayBeRegex(): boolean {
-    if (count === 0) return true;
-    const kind = kinds[count - 1];
-    if (kind === KEYWORD) return BEFORE_REGEX.has(texts[count - 1] as number);
-    if (kind !== MARK) return false;
-    const mark = text.charCodeAt(starts[count - 1] as number);
+    const last = tokens.count - 1;
+    if (last < 0) return true;
+    if (tokens.kinds[last] === KEYWORD) return BEFORE_REGEX.has(tokens.texts[last] as number);
+    if (tokens.kinds[last] !== MARK) return false;
+    const mark = text.charCodeAt(tokens.starts[last] as number);
     // After ) ] } a division is more likely.
     return mark !== 41 && mark !== 93 && mark !== 125;
   }
 
   function readRegex(): boolean {
-    let isInClass = false;
-    for (let end = at + 1; end < most; end += 1) {
-      const code = text.charCodeAt(end);
-      if (code === NEWLINE) return false;
-      if (code === BACKSLASH) end += 1;
-      else if (code === 91) isInClass = true;
-      else if (code === 93) isInClass = false;
-      else if (code === SLASH && !isInClass) {
-        pushToken(STRING, hashText(text, at, end), at, end + 1);
-        at = end + 1;
-        return true;
-      }
-    }
-    return false;
+    const end = findRegexEnd(text, at, most);
+    if (end === null) return false;
+    pushToken(STRING, hashText(text, at, end - 1), at, end);
+    at = end;
+    return true;
   }
 
   /** Reads `r#"…"#` of Rust from its first quote; false for anything else. */
@@ -314,13 +271,6 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
       line += 1;
       at += 1;
       if (heredocs.length > 0) readHeredocs();
-    } else if (code === BACKSLASH && literals === 'shell') {
-      // The next character is quoted; at the end of a line it is not part of the code either.
-      at += text.charCodeAt(at + 1) === NEWLINE ? 1 : 2;
-    } else if (isPage && code === QUESTION && text.charCodeAt(at + 1) === GREATER) {
-      skipPage(at);
-    } else if (code === LESS && startHeredoc()) {
-      // Its text is read with the next line.
     } else if (code <= 32 || code === SEMICOLON) {
       at += 1;
     } else if (isWordStart(code)) {
@@ -330,6 +280,13 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
       do at += 1;
       while (at < most && (isWordPart(text.charCodeAt(at)) || text.charCodeAt(at) === 46));
       pushToken(NUMBER, hashText(text, from, at), from, at);
+    } else if (code === BACKSLASH && literals === 'shell') {
+      // The next character is quoted; at the end of a line it is not part of the code either.
+      at += text.charCodeAt(at + 1) === NEWLINE ? 1 : 2;
+    } else if (isPage && code === QUESTION && text.charCodeAt(at + 1) === GREATER) {
+      skipPage(at);
+    } else if (code === LESS && startHeredoc()) {
+      // Its text is read with the next line.
     } else if (code === SLASH && hasSlashComments && text.charCodeAt(at + 1) === SLASH) {
       skipLineComment();
     } else if (code === SLASH && blockComments !== 'none' && text.charCodeAt(at + 1) === STAR) {
@@ -364,7 +321,8 @@ export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
       at += 1;
     }
   }
-  const whole = { count, kinds, texts, shapes: texts, starts, ends, lines, comments, lostAt };
+  const { push: _, ...arrays } = tokens;
+  const whole = { ...arrays, shapes: arrays.texts, comments, lostAt };
   return addShapes(dropImports(whole, text, syntax));
 }
 

@@ -1,5 +1,7 @@
 // The ends of literals that contain code or other literals.
 
+const BACKSLASH = 92;
+const BACKTICK = 96;
 /** Deeper nesting is not followed. */
 const MOST_NESTED = 50;
 
@@ -26,13 +28,16 @@ export function findInterpolatedEnd(
   most = text.length,
   depth = 0,
 ): LiteralEnd {
-  const quote = text[start];
+  const quote = text.charCodeAt(start);
+  // All of a language start with the same character.
+  const first = inserts[0]?.charCodeAt(0) ?? -1;
+  const isShell = inserts.includes('$(');
   for (let at = start + 1; at < most; at += 1) {
-    const letter = text[at] as string;
-    if (letter === '\\') at += 1;
-    else if (letter === quote) return { end: at + 1, isClosed: true };
-    else {
-      const isCommand = letter === '`' && inserts.includes('$(');
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at += 1;
+    else if (code === quote) return { end: at + 1, isClosed: true };
+    else if (code === first || (isShell && code === BACKTICK)) {
+      const isCommand = code === BACKTICK;
       if (!isCommand && !inserts.some((insert) => text.startsWith(insert, at))) continue;
       const inner =
         depth > MOST_NESTED
@@ -85,6 +90,34 @@ function findInsertedEnd(
 export function findPlainEnd(text: string, start: number, most = text.length): LiteralEnd {
   const found = text.indexOf(text[start] as string, start + 1);
   return found < 0 || found >= most ? { end: most, isClosed: false } : { end: found + 1, isClosed: true };
+}
+
+/** Finds the end of a comment between slashes and stars. */
+export function findCommentEnd(text: string, start: number, isNested: boolean, most: number): LiteralEnd {
+  let look = start + 2;
+  for (let depth = 1; depth > 0; ) {
+    const close = text.indexOf('*/', look);
+    const open = isNested ? text.indexOf('/*', look) : -1;
+    if (close < 0 || close + 2 > most) return { end: most, isClosed: false };
+    const isOpened = open >= 0 && open < close;
+    depth += isOpened ? 1 : -1;
+    look = (isOpened ? open : close) + 2;
+  }
+  return { end: look, isClosed: true };
+}
+
+/** Finds the end of a regular expression, which is on the same line; null if there is none. */
+export function findRegexEnd(text: string, start: number, most: number): number | null {
+  let isInClass = false;
+  for (let at = start + 1; at < most; at += 1) {
+    const letter = text[at];
+    if (letter === '\n') return null;
+    if (letter === '\\') at += 1;
+    else if (letter === '[') isInClass = true;
+    else if (letter === ']') isInClass = false;
+    else if (letter === '/' && !isInClass) return at + 1;
+  }
+  return null;
 }
 
 /** A text that starts on the next line and ends before the line of a word. */
