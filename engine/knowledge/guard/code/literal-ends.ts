@@ -134,6 +134,12 @@ const HEREDOCS = {
   php: /<<<()[ \t]*(["']?)([A-Za-z_]\w*)\2/y,
 } as const;
 
+/** Reports whether a position is in `((…))` of its line, where `<<` shifts bits. */
+function isArithmetic(text: string, at: number): boolean {
+  const before = text.slice(Math.max(text.lastIndexOf('\n', at) + 1, at - 500), at);
+  return before.lastIndexOf('((') > before.lastIndexOf('))');
+}
+
 /** Reads the start of a heredoc; null if there is none, or the text has no end of it. */
 export function readHeredoc(
   text: string,
@@ -141,7 +147,7 @@ export function readHeredoc(
   language: string,
 ): (Heredoc & { length: number }) | null {
   const pattern = HEREDOCS[language as keyof typeof HEREDOCS];
-  if (pattern === undefined || text[at - 1] === '<') return null;
+  if (pattern === undefined || text[at - 1] === '<' || isArithmetic(text, at)) return null;
   pattern.lastIndex = at;
   const found = pattern.exec(text);
   if (found === null) return null;

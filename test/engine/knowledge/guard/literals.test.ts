@@ -61,6 +61,13 @@ describe('the end of a literal', () => {
         assert.deepEqual(readAfter(language as SourceLanguage, text), { last: ALL, lostAt: null }, text);
     });
 
+  test('a shift of bits is not a heredoc, even if a later line looks like its end', () => {
+    const text = '(( x = 1 << EOF ))\ngit commit\nEOF\n';
+    const { count, starts, ends } = readTokens(text, findSyntax('bash'));
+    const words = Array.from({ length: count }, (_, at) => text.slice(starts[at], ends[at]));
+    assert.deepEqual(words.slice(-3), ['git', 'commit', 'EOF']);
+  });
+
   test('a literal or comment without an end is reported with its line, and the lines after it are read', () => {
     for (const [language, text] of [
       ['bash', 'echo 1\necho "open'],
