@@ -10,7 +10,7 @@ export function nearWords(word: string, known: Iterable<string>, most = 4): stri
   const found: { word: string; distance: number }[] = [];
   for (const each of known) {
     if (word.length >= 4 && each.startsWith(word)) found.push({ word: each, distance: 0.5 });
-    else if (Math.abs(each.length - word.length) <= allowed) {
+    else {
       const distance = countEdits(word, each, allowed);
       if (distance <= allowed) found.push({ word: each, distance });
     }
@@ -21,8 +21,12 @@ export function nearWords(word: string, known: Iterable<string>, most = 4): stri
     .map(({ word }) => word);
 }
 
-/** Returns the optimal string alignment distance; `allowed + 1` as soon as it exceeds `allowed`. */
-function countEdits(one: string, other: string, allowed: number): number {
+/**
+ * Returns the optimal string alignment distance of two words, or of their letters; `allowed + 1` as soon as it exceeds
+ * `allowed`.
+ */
+export function countEdits(one: ArrayLike<string>, other: ArrayLike<string>, allowed: number): number {
+  if (Math.abs(one.length - other.length) > allowed) return allowed + 1;
   let before: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let row = 1; row <= one.length; row += 1) {

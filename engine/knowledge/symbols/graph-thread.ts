@@ -1,6 +1,5 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { settleWithin } from '../../core/base/settle-within.ts';
 import { answerThreadCalls } from '../../core/base/thread-calls.ts';
@@ -70,7 +69,6 @@ const LEAST_PATIENCE_MS = 500;
 /** Maximum retries of an answer because its files have changed. */
 const MOST_TRIES = 3;
 const MOST_OPEN = 8;
-const EXCHANGE_PAUSE_MS = 10;
 /** A folder is compared again after this multiple of the last duration: immediately if it is small. */
 const COMPARING_TIMES = 2;
 
@@ -80,8 +78,8 @@ interface OpenView {
   openIndex(file: string): FileIndexer;
   /** True for a project, false for a worktree of a session. */
   isOfProject: boolean;
-  /** Number of answers and runs of the compiler that are using the index. */
-  users: number;
+  /** Answers and runs of the compiler that are using the index. */
+  uses: Set<Promise<unknown>>;
   isCompiling: boolean;
   /** Resolves when a current refresh turns out to be a large change, which takes long. */
   large: PromiseWithResolvers<void>;
@@ -116,7 +114,7 @@ async function openView(view: GraphView): Promise<OpenView> {
     indexer: openIndex(file),
     openIndex,
     isOfProject: view.base === null,
-    users: 0,
+    uses: new Set(),
     isCompiling: false,
     large: Promise.withResolvers(),
     at: Number.NEGATIVE_INFINITY,
@@ -197,11 +195,12 @@ function startRefresh(view: OpenView, isFull: boolean): Promise<RefreshResult> {
 
 /** Keeps the open index while it is used. */
 async function holdIndex<T>(view: OpenView, use: (indexer: FileIndexer) => Promise<T>): Promise<T> {
-  view.users += 1;
+  const using = use(view.indexer);
+  view.uses.add(using);
   try {
-    return await use(view.indexer);
+    return await using;
   } finally {
-    view.users -= 1;
+    view.uses.delete(using);
   }
 }
 
@@ -224,7 +223,7 @@ async function refreshLargely(
       async exchange(move) {
         const old = view.indexer;
         if (view.isCompiling) view.compiling?.end.abort();
-        while (view.users > 0) await delay(EXCHANGE_PAUSE_MS);
+        while (view.uses.size > 0) await Promise.allSettled(view.uses);
         const { name } = old.db;
         old.db.close();
         move();

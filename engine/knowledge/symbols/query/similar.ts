@@ -1,3 +1,4 @@
+import { countEdits } from '../../search/index.ts';
 import type { FileIndexer } from '../index-files/indexer.ts';
 
 const MOST_READ = 4000;
@@ -29,30 +30,9 @@ export function findNearNames({ db }: Pick<FileIndexer, 'db'>, text: string, lim
       .all(text, letters.length - most, letters.length + most),
   ] as string[];
   return [...new Set(rows)]
-    .map((name) => ({ name, far: measureDistance(letters, [...name.toLowerCase()], most) }))
+    .map((name) => ({ name, far: countEdits(letters, [...name.toLowerCase()], most) }))
     .filter(({ far }) => far <= most)
     .sort((one, other) => one.far - other.far || one.name.length - other.name.length)
     .slice(0, limit)
     .map(({ name }) => name);
-}
-
-/** Returns the number of letters to add, remove, change or swap; more than `most` if that is exceeded. */
-function measureDistance(one: readonly string[], other: readonly string[], most: number): number {
-  if (Math.abs(one.length - other.length) > most) return most + 1;
-  let before: number[] = [];
-  let last = other.map((_, at) => at).concat(other.length);
-  for (const [at, letter] of one.entries()) {
-    const row = [at + 1];
-    for (const [to, wanted] of other.entries()) {
-      const cost = letter === wanted ? 0 : 1;
-      let best = Math.min(last[to]! + cost, last[to + 1]! + 1, row[to]! + 1);
-      if (to > 0 && letter === other[to - 1] && one[at - 1] === wanted)
-        best = Math.min(best, before[to - 1]! + 1);
-      row.push(best);
-    }
-    if (Math.min(...row) > most) return most + 1;
-    before = last;
-    last = row;
-  }
-  return last.at(-1)!;
 }
