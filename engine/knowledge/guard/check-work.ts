@@ -1,6 +1,6 @@
 import { asSvcError, EXIT } from '../../core/base/errors.ts';
 import type { CheckRequest, CheckResult } from './check-project.ts';
-import type { createCheckChooser } from './choose-checks.ts';
+import { type createCheckChooser, selectRefused } from './choose-checks.ts';
 import { describeCopy } from './describe-copy.ts';
 import { describeLanguage } from './describe-language.ts';
 
@@ -48,12 +48,11 @@ export function createWorkCheck({
       const output = `it could not be checked: ${asSvcError(error).message}`;
       return blocks ? { command, exitCode: EXIT.failure, agrees: false, output } : null;
     }
-    const { copies, languages } = found;
-    const refused = mode === 'block' ? copies.filter(({ type }) => type < 3) : [];
-    if (refused.length === 0 && languages.length === 0) return null;
-    const isForeign = languageMode === 'block' && languages.some(({ isAdvice }) => !isAdvice);
-    const isRefused = refused.length > 0 || isForeign;
-    const lines = [...refused.map(describeCopy), ...languages.map(describeLanguage)];
+    const { languages } = found;
+    const refused = selectRefused(found, { copies: mode, languages: languageMode });
+    if (refused.copies.length === 0 && languages.length === 0) return null;
+    const isRefused = refused.copies.length > 0 || refused.languages.length > 0;
+    const lines = [...refused.copies.map(describeCopy), ...languages.map(describeLanguage)];
     return {
       command,
       exitCode: isRefused ? EXIT.denied : 0,

@@ -9,6 +9,17 @@ interface ChosenChecks {
   wanted: WantedChecks;
 }
 
+/** Selects the findings for which a write or work is refused. Small edits and strings in tests are only advice. */
+export function selectRefused<C extends { type: number }, L extends { isAdvice: boolean }>(
+  { copies, languages }: { copies: readonly C[]; languages: readonly L[] },
+  modes: Pick<ChosenChecks, 'copies' | 'languages'>,
+): { copies: C[]; languages: L[] } {
+  return {
+    copies: modes.copies === 'block' ? copies.filter(({ type }) => type < 3) : [],
+    languages: modes.languages === 'block' ? languages.filter(({ isAdvice }) => !isAdvice) : [],
+  };
+}
+
 /** Creates the choice of the enabled checks, which svc.yaml may change. */
 export function createCheckChooser(
   settings: () => { guard: GuardConfig; locale: string; codeLang: string },

@@ -7,7 +7,7 @@ import type { GitAccess, Worktrees } from '../../workers/runner/worktrees/index.
 import { findLanguage } from '../sources/index.ts';
 import { type CheckRequest, type CheckResult, checkProject } from './check-project.ts';
 import { createWorkCheck } from './check-work.ts';
-import { createCheckChooser } from './choose-checks.ts';
+import { createCheckChooser, selectRefused } from './choose-checks.ts';
 import { fillCopySettings } from './copies/settings.ts';
 import { describeLost, tellOfCopies } from './describe-copy.ts';
 import { tellOfLanguages } from './describe-language.ts';
@@ -123,9 +123,8 @@ export function createGuard({
         signal,
         progress,
       });
-      const refused =
-        (mode === 'block' && result.copies.some(({ type }) => type < 3)) ||
-        (languages === 'block' && result.languages.some(({ isAdvice }) => !isAdvice));
+      const found = selectRefused(result, { copies: mode, languages });
+      const refused = found.copies.length > 0 || found.languages.length > 0;
       return { root, mode, languageMode: languages, refused, ...result };
     },
     /** Reports existing code and texts in another language to an agent before it writes them. */
@@ -139,11 +138,10 @@ export function createGuard({
         const isAny = wanted.copies || prose !== null || code !== null;
         if (event !== 'pre-write' || writes.length === 0 || !isAny) return null;
         const { copies, languages, isPartial, lost } = await checkInTime(writes, wanted, caller);
-        const refused = mode === 'block' ? copies.filter(({ type }) => type < 3) : [];
-        const foreign = languageMode === 'block' ? languages.filter(({ isAdvice }) => !isAdvice) : [];
+        const refused = selectRefused({ copies, languages }, { copies: mode, languages: languageMode });
         const deny = [
-          ...(refused.length > 0 ? [tellOfCopies(refused, true)] : []),
-          ...(foreign.length > 0 ? [tellOfLanguages(foreign, true)] : []),
+          ...(refused.copies.length > 0 ? [tellOfCopies(refused.copies, true)] : []),
+          ...(refused.languages.length > 0 ? [tellOfLanguages(refused.languages, true)] : []),
         ];
         if (deny.length > 0) return { deny: deny.join('\n\n') };
         return {
