@@ -4,7 +4,6 @@ import { findContent } from './content.ts';
 import { findFolds, findLogLines, type LineFold } from './fold.ts';
 import { isJson } from './json.ts';
 import { RECOGNISERS } from './kinds/index.ts';
-import { junit } from './kinds/reports.ts';
 import { type CleanedLines, readBodies } from './lines.ts';
 import { formatMarker, hasMarker } from './marker.ts';
 import type { NoiseClass, OutputMarks, OutputRecogniser } from './recogniser.ts';
@@ -81,8 +80,7 @@ export function crush(text: string, { whole = WHOLE, kind }: CrushOptions = {}):
   const applied = EVIDENCE.filter(({ evidence }) => evidence.test(read.body)).map(
     ({ recogniser }) => recogniser,
   );
-  // A report of tests has the form of a document.
-  const mayBeContent = kind === undefined && !applied.includes(junit);
+  const mayBeContent = kind === undefined && !applied.some(({ isDocument }) => isDocument);
   const content = mayBeContent ? findContent(lines, () => applied.length > 0) : null;
   if (content !== null) return makeCrushed(text, content);
   const cleaned = needsCleaning(text) ? lines.join('\n') : text;

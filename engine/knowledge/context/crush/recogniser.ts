@@ -20,6 +20,8 @@ export interface OutputRecogniser {
   classes: readonly NoiseClass[];
   /** Marks lines that cannot be classified on their own. */
   mark?(text: CleanedLines, marks: OutputMarks): void;
+  /** True if it has the form of a document, which would otherwise be content. */
+  isDocument?: boolean;
   /** Marks the rest after repeats were folded, since its lines are parts of repeats. */
   isLate?: boolean;
 }

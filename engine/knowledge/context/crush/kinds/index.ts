@@ -6,15 +6,14 @@ import { git } from './git.ts';
 import { packageManagers } from './packages.ts';
 import { probes } from './probes.ts';
 import { progress } from './progress.ts';
-import { junit, statusTables } from './reports.ts';
 import { reports, servers } from './servers.ts';
+import { statusTables } from './status-tables.ts';
 import { testRunners } from './test-runners.ts';
 import { traces } from './traces.ts';
 
 /** All recognisers in the order of attempts: the first that matches a line takes it. */
 export const RECOGNISERS: readonly OutputRecogniser[] = [
   ...testRunners,
-  junit,
   ...packageManagers,
   ...containers,
   statusTables,

@@ -195,4 +195,20 @@ function markOutputOfPassed(bodies: readonly string[], marks: OutputMarks): void
   }
 }
 
-export const testRunners: readonly OutputRecogniser[] = [tap, ticks, python, rust, go, jvm, others];
+const PASSED_CASE: NoiseClass = { what: 'more passing tests', pattern: /^[ \t]*<testcase\b[^<>]*\/>$/ };
+const OPENED_CASE = /^[ \t]*<testcase\b[^<>]*[^/]>$/;
+
+/** The XML of JUnit, which most test runners can write. A case with content, such as a failure, stays. */
+const junit: OutputRecogniser = {
+  kind: 'tests',
+  isDocument: true,
+  evidence: /<testcase\b[^<>]*\bname="/,
+  classes: [PASSED_CASE, { what: PASSED_CASE.what, pattern: /^[ \t]*<testcase\b[^<>]*><\/testcase>$/ }],
+  mark({ bodies }, marks) {
+    for (let at = 0; at + 1 < bodies.length; at += 1)
+      if (OPENED_CASE.test(bodies[at] as string) && bodies[at + 1]?.trim() === '</testcase>')
+        marks.fill(PASSED_CASE, at, at + 2);
+  },
+};
+
+export const testRunners: readonly OutputRecogniser[] = [tap, ticks, python, rust, go, jvm, others, junit];

@@ -1,20 +1,5 @@
 import type { NoiseClass, OutputMarks, OutputRecogniser } from '../recogniser.ts';
 
-const PASSED: NoiseClass = { what: 'more passing tests', pattern: /^[ \t]*<testcase\b[^<>]*\/>$/ };
-const OPENED = /^[ \t]*<testcase\b[^<>]*[^/]>$/;
-
-/** The XML of JUnit, which most test runners can write. A case with content, such as a failure, stays. */
-export const junit: OutputRecogniser = {
-  kind: 'tests',
-  evidence: /<testcase\b[^<>]*\bname="/,
-  classes: [PASSED, { what: PASSED.what, pattern: /^[ \t]*<testcase\b[^<>]*><\/testcase>$/ }],
-  mark({ bodies }, marks) {
-    for (let at = 0; at + 1 < bodies.length; at += 1)
-      if (OPENED.test(bodies[at] as string) && bodies[at + 1]?.trim() === '</testcase>')
-        marks.fill(PASSED, at, at + 2);
-  },
-};
-
 /** The names of columns, separated by two blanks or more. */
 const HEADER = /^(?:[A-Z][A-Z()-]*(?: [A-Z-]+)*)(?: {2,}[A-Z][A-Z()-]*(?: [A-Z-]+)*)+ *$/;
 const HEALTHY =
