@@ -211,15 +211,12 @@ async function refreshLargely(
 ): Promise<RefreshResult> {
   view.large.resolve();
   try {
-    let filled: RefreshResult | null = null;
-    await replaceIndex({
+    const filled = await replaceIndex({
       file: view.indexer.db.name,
       root: view.indexer.root,
       isKept: view.isOfProject,
       openIndex: view.openIndex,
-      async fill(next) {
-        filled = await next.refresh({ progress });
-      },
+      fill: (next) => next.refresh({ progress }),
       async exchange(move) {
         const old = view.indexer;
         if (view.isCompiling) view.compiling?.end.abort();
@@ -233,7 +230,7 @@ async function refreshLargely(
       },
     });
     const last = await view.indexer.refresh({ progress });
-    return filled === null ? last : { ...last, ...(filled as RefreshResult) };
+    return filled ?? last;
   } finally {
     view.large = Promise.withResolvers();
   }

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { GRAPH_VERSION } from './store/graph-file.ts';
+import { readGraphFile } from './store/graph-file.ts';
 
 /**
  * Returns the names that no existing index of the workspace's projects knows; null if no index is readable. Never
@@ -19,11 +18,8 @@ export function listUnknownNames(folder: string, names: readonly string[]): stri
   return unknown;
 }
 
-function readNames(path: string, names: readonly string[]): Set<string> | null {
-  let db: Database.Database | undefined;
-  try {
-    db = new Database(path, { readonly: true, fileMustExist: true, timeout: 0 });
-    if (db.pragma('user_version', { simple: true }) !== GRAPH_VERSION) return null;
+const readNames = (path: string, names: readonly string[]): Set<string> | null =>
+  readGraphFile(path, (db) => {
     // Before the first file is read an index knows nothing.
     if (db.prepare('SELECT 1 FROM symbol LIMIT 1').get() === undefined) return null;
     const found = db
@@ -33,9 +29,4 @@ function readNames(path: string, names: readonly string[]): Set<string> | null {
       .pluck()
       .all(JSON.stringify(names));
     return new Set(found);
-  } catch {
-    return null;
-  } finally {
-    db?.close();
-  }
-}
+  });

@@ -1,5 +1,5 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import type { FileIndexer } from './indexer.ts';
+import type { FileIndexer, RefreshResult } from './indexer.ts';
 import { fitsFolder } from './survey.ts';
 
 /** The files of a database, by what follows its name. */
@@ -24,14 +24,14 @@ export interface IndexReplacement {
   isKept: boolean;
   openIndex(file: string): FileIndexer;
   /** Fills a new index. */
-  fill(next: FileIndexer): Promise<unknown>;
+  fill(next: FileIndexer): Promise<RefreshResult>;
   /** Waits until nobody uses the open index, closes it, and opens it again after `move`. */
   exchange(move: () => void): Promise<void>;
 }
 
 /**
  * Replaces an index after a large change, such as another branch: with the index before the last one, if that fits,
- * otherwise with a new one. The open index answers in the meantime.
+ * otherwise with a new one, whose result it returns. The open index answers in the meantime.
  */
 export async function replaceIndex({
   file,
@@ -40,7 +40,7 @@ export async function replaceIndex({
   openIndex,
   fill,
   exchange,
-}: IndexReplacement): Promise<void> {
+}: IndexReplacement): Promise<RefreshResult | null> {
   const [next, kept] = [`${file}.next`, `${file}.before`];
   if (isKept && fitsFolder(root, kept)) {
     await exchange(() => {
@@ -48,12 +48,13 @@ export async function replaceIndex({
       moveIndex(kept, file);
       moveIndex(next, kept);
     });
-    return;
+    return null;
   }
   removeIndex(next);
   const made = openIndex(next);
+  let filled: RefreshResult;
   try {
-    await fill(made);
+    filled = await fill(made);
   } finally {
     // Also writes what is in its log to the file.
     await made.close();
@@ -62,4 +63,5 @@ export async function replaceIndex({
     if (isKept) moveIndex(file, kept);
     moveIndex(next, file);
   });
+  return filled;
 }

@@ -1,6 +1,5 @@
-import Database from 'better-sqlite3';
 import { readSource, type SourceFile } from '../../sources/index.ts';
-import { GRAPH_VERSION } from '../store/graph-file.ts';
+import { readGraphFile } from '../store/graph-file.ts';
 import type { FileRow } from '../store/rows.ts';
 
 /** A folder compared with an index by size and time of its files. */
@@ -49,17 +48,9 @@ export function isLargeChange(
 }
 
 /** Reports whether an update of another index of a folder is not a large change. False if that index is missing or outdated. */
-export function fitsFolder(root: string, file: string): boolean {
-  let db: Database.Database | undefined;
-  try {
-    db = new Database(file, { readonly: true, fileMustExist: true });
-    if (db.pragma('user_version', { simple: true }) !== GRAPH_VERSION) return false;
+export const fitsFolder = (root: string, file: string): boolean =>
+  readGraphFile(file, (db) => {
     const rows = db.prepare("SELECT path, hash FROM file WHERE state = 'ok'").all() as FileRow[];
     const hashes = new Map(rows.map(({ path, hash }) => [path, hash]));
     return rows.length > 0 && measureOther(root, rows, (path) => hashes.get(path)) < LARGE_SHARE;
-  } catch {
-    return false;
-  } finally {
-    db?.close();
-  }
-}
+  }) ?? false;

@@ -115,6 +115,19 @@ function openCurrent(path: string, config: string): GraphDatabase {
   }
 }
 
+/** Reads a graph.db without changing or waiting for it; null if it is missing, damaged, in use or of another version. */
+export function readGraphFile<T>(path: string, read: (db: GraphDatabase) => T): T | null {
+  let db: GraphDatabase | undefined;
+  try {
+    db = new Database(path, { readonly: true, fileMustExist: true, timeout: 0 });
+    return db.pragma('user_version', { simple: true }) === GRAPH_VERSION ? read(db) : null;
+  } catch {
+    return null;
+  } finally {
+    db?.close();
+  }
+}
+
 export function readFact(db: GraphDatabase, name: string): string | null {
   const row = db.prepare('SELECT value FROM fact WHERE name = ?').get(name) as { value: string } | undefined;
   return row?.value ?? null;
