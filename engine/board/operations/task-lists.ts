@@ -6,14 +6,8 @@ import { toPrintable } from '../../core/base/text.ts';
 import type { AgentChoice, ProjectChoice } from '../../workers/agents/index.ts';
 import { agentOverrides } from '../dispatch-options.ts';
 import { id, ids } from '../input.ts';
-import { TASK_STATUSES, type TaskSummary } from '../tasks/index.ts';
+import { TASK_STATUSES } from '../tasks/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
-
-/** A task in a list, kept small: a board may have ten thousand. */
-export interface ListedTask extends Omit<TaskSummary, 'acceptanceCriteria'> {
-  /** True if a decision of it is pending. */
-  waits: boolean;
-}
 
 /** The choices for a new task. */
 export interface TaskChoices {
@@ -86,22 +80,13 @@ export const taskListOperations = (deps: BoardOperationsDeps) => {
       run(wanted, { ownWork }) {
         const filter = ownWork == null ? wanted : { ...wanted, ids: [ownWork.taskId] };
         const isPart = filter.ids !== undefined || filter.cursor !== undefined;
-        const listed = tasks.list(isPart ? filter : { limit: 50, ...filter });
-        // The newest decision of a task is the only one that can be open.
-        const asked = listed.flatMap((task) => task.decisionId ?? []);
-        const waiting = new Set(
-          decisions.list({ state: 'pending', ids: asked }).map((decision) => decision.taskId),
-        );
-        const rows = listed.map(
-          ({ acceptanceCriteria: _criteria, ...task }): ListedTask => ({
-            ...task,
-            waits: waiting.has(task.taskId),
-          }),
-        );
+        const { limit = 50 } = filter;
+        const rows = tasks.list(isPart ? filter : { ...filter, limit });
+        const isCut = !isPart && rows.length === limit;
         return {
           tasks: toWire(rows),
           projects: ownWork == null ? agents.listProjectIds() : [],
-          more: isPart ? undefined : tasks.count(filter.status, filter.archived) - rows.length,
+          more: isPart ? undefined : isCut ? tasks.count(filter.status, filter.archived) - rows.length : 0,
         };
       },
     }),

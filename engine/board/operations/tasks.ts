@@ -9,7 +9,8 @@ import type { Task } from '../tasks/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
 import { taskListOperations } from './task-lists.ts';
 
-export type { ListedTask, TaskChoices } from './task-lists.ts';
+export type { ListedTask } from '../tasks/index.ts';
+export type { TaskChoices } from './task-lists.ts';
 
 const taskId = id.describe('task, e.g. t-42');
 const names = { task_id: 'id', session_id: 'session' } as const;

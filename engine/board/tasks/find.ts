@@ -3,15 +3,15 @@ import { findByPrefix, formatIdArray, parseId } from '../../core/base/ids.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { Storage } from '../../storage/index.ts';
 import {
-  SUMMARY_COLUMNS,
-  type SummaryRow,
+  LISTED_COLUMNS,
+  type ListedTask,
+  type ListedTaskRow,
   TASK_STATUSES,
   type Task,
   type TaskOrigin,
   type TaskRow,
   type TaskStatus,
-  type TaskSummary,
-  toSummary,
+  toListedTask,
   toTask,
 } from './rows.ts';
 
@@ -32,7 +32,7 @@ export interface TaskFinder {
   /** Finds a task by its id or a unique prefix. Throws `not_found`, or `conflict` when several match. */
   resolve(prefix: string): Task;
   /** Newest first, at most `limit` (100, or as many as there are `ids`). Unknown `ids` are left out, archived ones are not. */
-  list(filter: TaskFilter): TaskSummary[];
+  list(filter: TaskFilter): ListedTask[];
   counts(): Record<TaskStatus, number>;
   /** Counts unarchived tasks of a status, or all without one; archived ones with `archived`. */
   count(status?: TaskStatus, archived?: boolean): number;
@@ -40,8 +40,9 @@ export interface TaskFinder {
 
 /** The decision that a task shows is its newest one. */
 const NEWEST_DECISION = '(SELECT max(d.id) FROM decision d WHERE d.task_id = task.id) AS decision_id';
+const WAITS = "EXISTS (SELECT 1 FROM decision d WHERE d.task_id = task.id AND d.state = 'pending') AS waits";
 const SELECT = `SELECT *, ${NEWEST_DECISION} FROM task`;
-const SELECT_SUMMARY = `SELECT ${SUMMARY_COLUMNS.join(', ')}, ${NEWEST_DECISION} FROM task`;
+const SELECT_LISTED = `SELECT ${LISTED_COLUMNS.join(', ')}, ${NEWEST_DECISION}, ${WAITS} FROM task`;
 
 export function createTaskFinder({ db }: Pick<Storage, 'db'>): TaskFinder {
   const byId = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id = ?`);
@@ -49,22 +50,22 @@ export function createTaskFinder({ db }: Pick<Storage, 'db'>): TaskFinder {
     'SELECT title_given, author, vouched FROM task WHERE id = ?',
   );
   const byPrefix = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE CAST(id AS TEXT) LIKE ? LIMIT 2`);
-  const newest = db.prepare<unknown[], SummaryRow>(
-    `${SELECT_SUMMARY} WHERE id < ? AND archived_at IS NULL ORDER BY id DESC LIMIT +?`,
+  const newest = db.prepare<unknown[], ListedTaskRow>(
+    `${SELECT_LISTED} WHERE id < ? AND archived_at IS NULL ORDER BY id DESC LIMIT +?`,
   );
-  const newestArchived = db.prepare<unknown[], SummaryRow>(
-    `${SELECT_SUMMARY} INDEXED BY task_archived WHERE archived_at IS NOT NULL AND id < ? AND status = coalesce(?, status)
+  const newestArchived = db.prepare<unknown[], ListedTaskRow>(
+    `${SELECT_LISTED} INDEXED BY task_archived WHERE archived_at IS NOT NULL AND id < ? AND status = coalesce(?, status)
      ORDER BY id DESC LIMIT +?`,
   );
-  const newestOf = db.prepare<unknown[], SummaryRow>(
-    `${SELECT_SUMMARY} WHERE status = +? AND id < ? AND archived_at IS NULL ORDER BY id DESC LIMIT +?`,
+  const newestOf = db.prepare<unknown[], ListedTaskRow>(
+    `${SELECT_LISTED} WHERE status = +? AND id < ? AND archived_at IS NULL ORDER BY id DESC LIMIT +?`,
   );
-  const newestAmong = db.prepare<unknown[], SummaryRow>(
-    `${SELECT_SUMMARY} WHERE id IN (SELECT value FROM json_each(?)) AND status = coalesce(?, status) AND id < ?
+  const newestAmong = db.prepare<unknown[], ListedTaskRow>(
+    `${SELECT_LISTED} WHERE id IN (SELECT value FROM json_each(?)) AND status = coalesce(?, status) AND id < ?
      ORDER BY id DESC LIMIT +?`,
   );
-  const countByStatus = db.prepare<unknown[], { status: TaskStatus; n: number }>(
-    'SELECT state AS status, n FROM state_count WHERE of = ?',
+  const countByStatus = db.prepare<unknown[], { of: 'task' | 'archived'; status: TaskStatus; n: number }>(
+    "SELECT of, state AS status, n FROM state_count WHERE of IN ('task', 'archived')",
   );
 
   function getTask(taskId: string): Task {
@@ -73,9 +74,10 @@ export function createTaskFinder({ db }: Pick<Storage, 'db'>): TaskFinder {
     return toTask(row);
   }
 
-  function countTasks(of: 'task' | 'archived'): Record<TaskStatus, number> {
-    const counts = { open: 0, assigned: 0, running: 0, done: 0, failed: 0 };
-    for (const { status, n } of countByStatus.all(of)) counts[status] = n;
+  function countTasks(): Record<'task' | 'archived', Record<TaskStatus, number>> {
+    const none = { open: 0, assigned: 0, running: 0, done: 0, failed: 0 };
+    const counts = { task: none, archived: { ...none } };
+    for (const { of, status, n } of countByStatus.all()) counts[of][status] = n;
     return counts;
   }
 
@@ -93,17 +95,17 @@ export function createTaskFinder({ db }: Pick<Storage, 'db'>): TaskFinder {
     list({ status, ids, archived = false, cursor, limit = ids?.length ?? 100 }) {
       const end = cursor === undefined ? Number.MAX_SAFE_INTEGER : parseId('t', cursor);
       if (ids !== undefined)
-        return newestAmong.all(formatIdArray('t', ids), status ?? null, end, limit).map(toSummary);
-      if (archived) return newestArchived.all(end, status ?? null, limit).map(toSummary);
+        return newestAmong.all(formatIdArray('t', ids), status ?? null, end, limit).map(toListedTask);
+      if (archived) return newestArchived.all(end, status ?? null, limit).map(toListedTask);
       return (status === undefined ? newest.all(end, limit) : newestOf.all(status, end, limit)).map(
-        toSummary,
+        toListedTask,
       );
     },
-    counts: () => countTasks('task'),
+    counts: () => countTasks().task,
     count(status, archived = false) {
-      const [all, put] = [countTasks('task'), countTasks('archived')];
+      const { task, archived: put } = countTasks();
       const statuses = status === undefined ? TASK_STATUSES : [status];
-      return statuses.reduce((sum, each) => sum + (archived ? put[each] : all[each] - put[each]), 0);
+      return statuses.reduce((sum, each) => sum + (archived ? put[each] : task[each] - put[each]), 0);
     },
   };
 }

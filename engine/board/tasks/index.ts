@@ -12,10 +12,10 @@ import { createTaskSteps, type TaskSteps } from './steps.ts';
 
 export type { NewTask } from './new-task.ts';
 export {
+  type ListedTask,
   TASK_STATUSES,
   type Task,
   type TaskOrigin,
-  type TaskSummary,
 } from './rows.ts';
 export { applyTemplate, findTemplate, type TaskTemplates, type TemplateFields } from './templates.ts';
 

@@ -61,8 +61,11 @@ export interface TaskOrigin {
   isVouched: boolean;
 }
 
-/** A task in a list, without its long texts, which would be read from disk for every row. */
-export type TaskSummary = Omit<Task, 'body' | 'prompt' | 'context'>;
+/** A task in a list, which may have ten thousand: without its long texts. */
+export interface ListedTask extends Omit<Task, 'body' | 'prompt' | 'context' | 'acceptanceCriteria'> {
+  /** True if a decision of it is pending. */
+  waits: boolean;
+}
 
 export interface TaskRow {
   id: number;
@@ -122,15 +125,14 @@ export const NEW_TASK_COLUMNS = [
   'assigned_at',
 ] as const satisfies (keyof TaskRow)[];
 
-/** Columns of a task in a list, in addition to `decision_id`. */
-export const SUMMARY_COLUMNS = [
+/** Columns of a task in a list, in addition to `decision_id` and `waits`. */
+export const LISTED_COLUMNS = [
   'id',
   'title',
   'agent',
   'project',
   'template',
   'status',
-  'acceptance_criteria',
   'ledger',
   'source',
   'source_ref',
@@ -152,7 +154,8 @@ export const SUMMARY_COLUMNS = [
   'summary',
 ] as const satisfies (keyof TaskRow)[];
 
-export type SummaryRow = Pick<TaskRow, (typeof SUMMARY_COLUMNS)[number] | 'decision_id'>;
+type ListedFieldsRow = Pick<TaskRow, (typeof LISTED_COLUMNS)[number] | 'decision_id'>;
+export type ListedTaskRow = ListedFieldsRow & { waits: 0 | 1 };
 
 /** Builds the prompt of a task; with only a body it is that body, byte for byte. All agents see it, but not all see the brief. */
 function buildPrompt(row: TaskRow, criteria: string[]): string {
@@ -172,16 +175,17 @@ function buildPrompt(row: TaskRow, criteria: string[]): string {
 const formatTime = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
 
 export function toTask(row: TaskRow): Task {
-  const summary = toSummary(row);
+  const acceptanceCriteria = JSON.parse(row.acceptance_criteria) as string[];
   return {
-    ...summary,
+    ...toListedFields(row),
+    acceptanceCriteria,
     body: row.body,
-    prompt: buildPrompt(row, summary.acceptanceCriteria),
+    prompt: buildPrompt(row, acceptanceCriteria),
     context: row.context,
   };
 }
 
-export function toSummary(row: SummaryRow): TaskSummary {
+function toListedFields(row: ListedFieldsRow): Omit<ListedTask, 'waits'> {
   return {
     taskId: formatId('t', row.id),
     title: row.title,
@@ -189,7 +193,6 @@ export function toSummary(row: SummaryRow): TaskSummary {
     project: row.project,
     template: row.template,
     status: row.status,
-    acceptanceCriteria: JSON.parse(row.acceptance_criteria) as string[],
     ledger: row.ledger,
     source: row.source,
     sourceRef: row.source_ref,
@@ -211,3 +214,8 @@ export function toSummary(row: SummaryRow): TaskSummary {
     summary: row.summary,
   };
 }
+
+export const toListedTask = (row: ListedTaskRow): ListedTask => ({
+  ...toListedFields(row),
+  waits: row.waits === 1,
+});
