@@ -6,7 +6,7 @@ import type { LinkPolls } from '../links/polls.ts';
 import type { WorkspaceLinks } from '../links/workspaces.ts';
 import type { AccountPlans } from '../plans/plans.ts';
 import type { ChatConnections } from './connections.ts';
-import { describeCommand, describeEnd } from './describe.ts';
+import { describeCommand, describeEnd, isFinal } from './describe.ts';
 import { KIND_NAMES } from './kind-names.ts';
 import type { ChatMessages } from './messages.ts';
 import type { SentMessages } from './sent-messages.ts';
@@ -69,14 +69,15 @@ export function createPresses({
       if (!capabilities.includes('assistant'))
         return `The plan ${plan} has no assistant, and nothing was done. Decide at ${origin}/app`;
       if (posted_id !== messageId) await sent.adopt(found, messageId);
-      const [decision, workspace] = await Promise.all([
+      const [decision, workspace, newest] = await Promise.all([
         pending.find(person.account_id, workspace_id, id),
         workspaces.find(person.account_id, workspace_id),
+        commands.findNewest(workspace_id, id),
       ]);
-      if (decision === null || workspace === null) {
+      // The workspace answers a command before it reports that the decision is no longer pending.
+      if (decision === null || workspace === null || isFinal(newest)) {
         await messages.touchDecision(workspace_id, id);
         wake();
-        const newest = await commands.findNewest(workspace_id, id);
         return `${id}: ${joinSpans(describeEnd(newest, found.ended))}`;
       }
       // Without a code it would count as a wrong one.

@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
+import { isFinal } from '../chats/describe.ts';
 import { DecisionPage, WaitingPage } from '../pages/decisions.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readForm, readPageWish } from './guards.ts';
@@ -70,8 +71,12 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
       if (workspace === null) return context.notFound();
       const id = readDecisionId(context);
       if (id === null) return context.notFound();
-      const decision = await pending.find(signedIn.account.id, workspace.id, id);
-      if (decision === null)
+      const [decision, newest] = await Promise.all([
+        pending.find(signedIn.account.id, workspace.id, id),
+        commands.findNewest(workspace.id, id),
+      ]);
+      // The workspace answers a command before it reports that the decision is no longer pending.
+      if (decision === null || isFinal(newest))
         return renderDecision(context, 'It is no longer pending: it was decided or replaced.', 409);
       const field = await readForm(context);
       const hash = field('hash');

@@ -76,6 +76,8 @@ onBothDatabases((start) => {
     await settle();
     assert.deepEqual(labelsOf(message!), [], 'its buttons are gone even after a failed acknowledgement');
     await workspace.answer(commands[0]!, { outcome: 'denied', state: 'denied' });
+    await settle();
+    assert.match(await press(ANN, before, 'Approve'), /Denied by ann in Telegram/, 'still listed as pending');
     await workspace.waits([]);
     await settle();
     assert.match(await press(ANN, before, 'Deny'), /Denied by ann in Telegram/);
