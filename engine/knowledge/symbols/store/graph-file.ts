@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 /** The required version of a graph.db; any other is rebuilt. Increase it with the tables, the facts or the resolution. */
-export const GRAPH_VERSION = 10;
+export const GRAPH_VERSION = 11;
 
 export type GraphDatabase = Database.Database;
 

@@ -28,6 +28,7 @@ export function createTableDeclarationReader(
     walk.bindMembers(symbol, inner.scope);
     const generics = nodes.childIn(node, 'type_parameters');
     for (const param of nodes.childrenOf(generics)) bindGeneric(param, inner);
+    readWhere(node, inner);
     const receiver = nodes.childIn(node, 'receiver');
     fact.params = readParameters(walk, node, inner);
     readReceiver(node, fact, inner);
@@ -110,6 +111,21 @@ export function createTableDeclarationReader(
     const bound = nodes.childOfKind(param, 'type_bound', 'user_type');
     const limit = bound < 0 ? UNKNOWN_TYPE : types.readType(nodes.childrenOf(bound)[0] ?? -1, place);
     if (limit[0] !== '?') bindName(place.scope, text, { type: limit });
+    limitGeneric(text, param, place);
+  }
+
+  /** Reads the traits of a type parameter of Rust, from its declaration or from a `where`. */
+  function limitGeneric(name: string, node: NodeId, place: TablePlace): void {
+    const bounds = nodes.childOfKind(node, 'trait_bounds');
+    if (bounds < 0) return;
+    const before = place.scope.names.get(name)?.type ?? UNKNOWN_TYPE;
+    const limit = types.readType(bounds, place);
+    bindName(place.scope, name, { type: before[0] === '?' ? limit : ['&', before, limit] });
+  }
+
+  function readWhere(node: NodeId, place: TablePlace): void {
+    for (const each of nodes.childrenOf(nodes.childOfKind(node, 'where_clause')))
+      limitGeneric(nodes.textOf(nodes.childIn(each, 'left')), each, place);
   }
 
   function readClass(node: NodeId, symbol: number, place: TablePlace): void {
@@ -125,6 +141,7 @@ export function createTableDeclarationReader(
     if (isSpace) inner.self = -1;
     walk.bindMembers(symbol, inner.scope);
     for (const param of nodes.childrenOf(nodes.childIn(node, 'type_parameters'))) bindGeneric(param, inner);
+    readWhere(node, inner);
     const bases = listBases(nodes, language, node).map((base) => {
       const type = types.readType(base, inner);
       if (type[0] === 'r') collector.addReference('inherit', type[1], base, symbol);

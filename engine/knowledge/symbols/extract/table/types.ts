@@ -64,6 +64,12 @@ export function createTableTypeReader(
       case 'binary_operator':
       case 'union_type':
         return ['u', ...children.map((each) => readType(each, place))];
+      case 'trait_bounds':
+      case 'bounded_type': {
+        // Also `Send` and other traits from outside, and lifetimes, of which none has the project's members.
+        const types = children.map((each) => readType(each, place)).filter(([is]) => is !== '?');
+        return types.length === 1 ? types[0]! : ['&', ...types];
+      }
       case 'slice_type':
       case 'array_type':
       case 'implicit_length_array_type':

@@ -105,6 +105,16 @@ fn f(t: &dyn G) { t.g(); }
 trait G { fn g(&self); }
 fn f<T: G>(t: T) { t.g(); }
 -> f>G.g
+# several bounds, one in a where clause
+use std::fmt::Debug;
+trait G { fn g(&self); }
+trait H { fn h(&self); }
+fn f<T: Debug + G>(t: T) where T: Send + H { t.g(); t.h(); }
+-> f>G.g f>H.h
+# impl of two traits as a parameter
+trait G { fn g(&self); }
+fn f(t: impl G + Send) { t.g(); }
+-> f>G.g
 # impl of a trait as a parameter
 trait G { fn g(&self); }
 fn f(t: impl G) { t.g(); }
