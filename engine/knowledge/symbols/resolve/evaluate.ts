@@ -143,11 +143,13 @@ function createExpressionEvaluator(
 
   const readImport = (file: FileView, index: number, space: NameSpace): ResolvedValue => {
     const key = `i${file.id}:${index}:${space}`;
-    return remember(key, () => guard(key, () => rulesOf(file).importValue(file, index, space)));
+    return remember(key, UNKNOWN_VALUE, () =>
+      guard(key, () => rulesOf(file).importValue(file, index, space)),
+    );
   };
 
   const readFree = (file: FileView, name: string, space: NameSpace): ResolvedValue =>
-    remember(`g${file.id}:${name}:${space}`, () => rulesOf(file).freeName(file, name, space));
+    remember(`g${file.id}:${name}:${space}`, UNKNOWN_VALUE, () => rulesOf(file).freeName(file, name, space));
 
   return { evaluate, readImport, readFree };
 }

@@ -6,42 +6,52 @@ import { OUTSIDE_VALUE, type ResolvedValue, UNKNOWN_VALUE } from './values.ts';
 
 /** Creates name resolution of Rust. */
 export function createRustNames(project: GraphProject, evaluator: () => ValueEvaluator): NameRules {
+  /** The files behind modules. */
+  const files = new WeakMap<ResolvedValue, FileView>();
+
   /** Returns a Rust module: its declarations and re-exports, and submodules in separate files. */
   function rustModule(file: FileView): ResolvedValue {
-    return spaceOf((name, space) => findInRust(file, name, space, 0));
+    const module = spaceOf((name, space) => findInRust(file, name, space));
+    files.set(module, file);
+    return module;
   }
 
-  // Files that import everything of each other are asked for the same names over and over.
-  const findInRust = (file: FileView, name: string, space: NameSpace, depth: number): ResolvedValue | null =>
-    evaluator().remember(`r${file.id}:${name}:${space}:${depth}`, () =>
-      searchModule(file, name, space, depth),
-    );
+  const findInRust = (file: FileView, name: string, space: NameSpace): ResolvedValue | null =>
+    evaluator().remember(`r${file.id}:${name}:${space}`, null, () => searchModules(file, name, space));
 
-  function searchModule(file: FileView, name: string, space: NameSpace, depth: number): ResolvedValue | null {
+  /** Finds a name in a module and in those it imports everything of, each once: they may do so of each other. */
+  function searchModules(start: FileView, name: string, space: NameSpace): ResolvedValue | null {
+    const modules = new Set([start]);
+    for (const file of modules) {
+      const own = findDeclared(file, name, space);
+      if (own !== null) return own;
+      for (const each of file.facts.imports) {
+        if (each.name !== '*' || each.from === 'super' || each.from.startsWith('super::')) continue;
+        const from = findRustPath(file, each.from);
+        const behind = from === null ? undefined : files.get(from);
+        if (behind !== undefined) modules.add(behind);
+        const found = from === null || behind !== undefined ? null : findIn(from, name, space);
+        if (found !== null) return found;
+      }
+    }
+    return null;
+  }
+
+  function findDeclared(file: FileView, name: string, space: NameSpace): ResolvedValue | null {
     const child = project.findRustChild(file, name);
     if (child !== null) return rustModule(child);
     const own = evaluator().findExport(file, name, space);
     if (own !== null) return own;
     project.use(file, name);
-    for (const [index, each] of file.facts.imports.entries())
-      if (each.local === name) return evaluator().readImport(file, index, space);
-    if (depth > 3) return null;
-    for (const each of file.facts.imports) {
-      if (each.name !== '*' || each.from === 'super' || each.from.startsWith('super::')) continue;
-      const from = findRustPath(file, each.from);
-      const found =
-        from?.is === 'space'
-          ? from.find(name, space)
-          : from === null
-            ? null
-            : (evaluator().findMember(from, name)?.value ?? null);
-      if (found !== null) return found;
-    }
-    return null;
+    const index = file.facts.imports.findIndex(({ local }) => local === name);
+    return index < 0 ? null : evaluator().readImport(file, index, space);
   }
 
+  const findIn = (value: ResolvedValue, name: string, space: NameSpace): ResolvedValue | null =>
+    value.is === 'space' ? value.find(name, space) : (evaluator().findMember(value, name)?.value ?? null);
+
   const findRustPath = (file: FileView, path: string): ResolvedValue | null =>
-    evaluator().remember(`R${file.id}:${path}`, () => followPath(file, path));
+    evaluator().remember(`R${file.id}:${path}`, null, () => followPath(file, path));
 
   function followPath(file: FileView, path: string): ResolvedValue | null {
     if (path === '') return spaceOf((name) => startOfPath(file, name));
@@ -50,7 +60,7 @@ export function createRustNames(project: GraphProject, evaluator: () => ValueEva
     for (const name of rest) {
       if (at === null || at.is === 'outside') return at;
       if (name === 'super' || name === 'self') return null;
-      at = at.is === 'space' ? at.find(name, 'type') : (evaluator().findMember(at, name)?.value ?? null);
+      at = findIn(at, name, 'type');
     }
     return at;
   }
@@ -74,21 +84,14 @@ export function createRustNames(project: GraphProject, evaluator: () => ValueEva
       const { from, name } = file.facts.imports[index]!;
       const module = findRustPath(file, from);
       if (module === null) return UNKNOWN_VALUE;
-      const found =
-        module.is === 'space' ? module.find(name, space) : evaluator().findMember(module, name)?.value;
-      return found ?? OUTSIDE_VALUE;
+      return findIn(module, name, space) ?? OUTSIDE_VALUE;
     },
     freeName(file, name, space) {
       if (['crate', 'super', 'self'].includes(name)) return startOfPath(file, name) ?? OUTSIDE_VALUE;
       for (const each of file.facts.imports) {
         const module = each.name === '*' ? findRustPath(file, each.from) : null;
-        const found =
-          module?.is === 'space'
-            ? module.find(name, space)
-            : module == null
-              ? null
-              : evaluator().findMember(module, name)?.value;
-        if (found != null) return found;
+        const found = module === null ? null : findIn(module, name, space);
+        if (found !== null) return found;
       }
       return project.findRustCrate(file, name) === null
         ? OUTSIDE_VALUE
@@ -96,7 +99,7 @@ export function createRustNames(project: GraphProject, evaluator: () => ValueEva
     },
     findInNamespace(file, index, name, space) {
       const child = project.findRustChild(file, file.facts.symbols[index]!.name);
-      return child === null ? null : findInRust(child, name, space, 0);
+      return child === null ? null : findInRust(child, name, space);
     },
   };
 }

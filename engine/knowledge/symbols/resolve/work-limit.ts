@@ -21,14 +21,15 @@ export interface WorkLimit {
   guard(key: string, follow: () => ResolvedValue): ResolvedValue;
   /** Returns a number for an expression or a type: its text may be long. */
   numberOf(value: object): number;
-  /** Finds the meaning of a name once for a file; within a cycle it may be another. */
-  remember<T>(key: string, find: () => T): T;
+  /** Finds the meaning of a name once for a file; while it is being found it is `inCycle`, and others found then are not remembered. */
+  remember<T>(key: string, inCycle: T, find: () => T): T;
 }
 
 export function createWorkLimit(): WorkLimit {
   let steps = 0;
   const work = { ofReference: 0, ofFile: 0 };
   const running = new Set<string>();
+  const finding = new Set<string>();
   const known = new Map<string, unknown>();
   let cycles = 0;
   const numbers = new WeakMap<object, number>();
@@ -55,12 +56,21 @@ export function createWorkLimit(): WorkLimit {
       numbers.set(value, last);
       return last;
     },
-    remember<T>(key: string, find: () => T): T {
+    remember<T>(key: string, inCycle: T, find: () => T): T {
       if (known.has(key)) return known.get(key) as T;
+      if (finding.has(key)) {
+        cycles += 1;
+        return inCycle;
+      }
       const before = cycles;
-      const value = find();
-      if (cycles === before) known.set(key, value);
-      return value;
+      finding.add(key);
+      try {
+        const value = find();
+        if (cycles === before) known.set(key, value);
+        return value;
+      } finally {
+        finding.delete(key);
+      }
     },
     guard(key, follow) {
       if (steps >= MOST_STEPS || running.has(key)) {

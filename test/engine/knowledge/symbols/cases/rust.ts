@@ -119,6 +119,23 @@ fn f(t: impl G + Send) { t.g(); }
 trait G { fn g(&self); }
 fn f(t: impl G) { t.g(); }
 -> f>G.g
+# modules that import everything of each other
+mod a;
+mod b;
+mod c;
+fn f() { a::g(); a::gone(); }
+=== src/a.rs
+pub use crate::b::*;
+pub use crate::c::*;
+=== src/b.rs
+pub use crate::a::*;
+pub use crate::c::*;
+fn h() { g(); gone(); }
+=== src/c.rs
+pub use crate::a::*;
+pub use crate::b::*;
+pub fn g() {}
+-> f>src/c.rs:g src/b.rs:h>src/c.rs:g
 # a default method of a trait
 trait G { fn g(&self) { self.h(); } fn h(&self); }
 -> G.g>G.h
