@@ -1,16 +1,21 @@
 import type { ValueEvaluation } from './evaluation.ts';
 import type { NameSpace } from './language-rules.ts';
 import { type FileView, symbolAt } from './project.ts';
-import { type ResolvedValue, UNKNOWN_VALUE } from './values.ts';
+import type { ResolvedValue } from './values.ts';
 
 const TYPES = new Set(['class', 'interface', 'type', 'enum', 'namespace']);
 const VALUES = new Set(['function', 'class', 'variable', 'enum', 'namespace', 'method', 'field']);
 
 /** Finds the exports of files by name. */
 export function createExportFinder(parts: ValueEvaluation): Pick<ValueEvaluation, 'findExport'> {
-  const { project, guard } = parts;
+  const { project } = parts;
 
-  function findExport(file: FileView, name: string, space: NameSpace): ResolvedValue | null {
+  function findExport(
+    file: FileView,
+    name: string,
+    space: NameSpace,
+    seen = new Set<FileView>(),
+  ): ResolvedValue | null {
     project.use(file, name);
     let found: ResolvedValue | null = null;
     for (const index of file.exports.get(name) ?? []) {
@@ -21,21 +26,23 @@ export function createExportFinder(parts: ValueEvaluation): Pick<ValueEvaluation
       found ??= meant;
     }
     if (found !== null || name === 'default') return found;
-    return findPassedOn(file, name, space);
+    return findPassedOn(file, name, space, seen);
   }
 
-  function findPassedOn(file: FileView, name: string, space: NameSpace): ResolvedValue | null {
+  /** Finds a name in the files of which a file exports everything. Each is `seen` once: they may do so of each other. */
+  function findPassedOn(
+    file: FileView,
+    name: string,
+    space: NameSpace,
+    seen: Set<FileView>,
+  ): ResolvedValue | null {
+    if (seen.has(file)) return null;
+    seen.add(file);
     // Also if it re-exports nothing yet.
     project.use(file, '*');
-    const all = file.exports.get('*') ?? [];
-    let found: ResolvedValue | null = null;
-    for (const index of all) {
-      const { value } = file.facts.exports[index]!;
-      guard(`*${file.id}:${index}:${name}:${space}`, () => {
-        const meant = parts.evaluate(file, value);
-        if (meant.is === 'module') found = findExport(meant.file, name, space);
-        return UNKNOWN_VALUE;
-      });
+    for (const index of file.exports.get('*') ?? []) {
+      const from = parts.evaluate(file, file.facts.exports[index]!.value);
+      const found = from.is === 'module' ? findExport(from.file, name, space, seen) : null;
       if (found !== null) return found;
     }
     return null;

@@ -7,22 +7,24 @@ import { OUTSIDE_VALUE, type ResolvedValue } from './values.ts';
 
 /** Creates name resolution of Python. */
 export function createPythonNames(project: GraphProject, evaluator: () => ValueEvaluator): NameRules {
-  /** Returns a name of a Python module: its declarations, its imports, and its submodules. */
+  /** Returns a name of a Python module: its declarations, its imports, and its submodules. Each module is `seen` once. */
   function findInModule(
     module: FileView,
     name: string,
     space: NameSpace,
-    seen: ReadonlySet<number>,
+    seen: Set<number>,
   ): ResolvedValue | null {
+    if (seen.has(module.id)) return null;
+    seen.add(module.id);
     const own = evaluator().findExport(module, name, space);
     if (own !== null) return own;
     project.use(module, name);
     for (const [index, each] of module.facts.imports.entries()) {
       if (each.local === name) return evaluator().readImport(module, index, space);
-      if (each.name !== '*' || each.local !== '' || seen.has(module.id)) continue;
+      if (each.name !== '*' || each.local !== '') continue;
       const starred = project.findPythonModule(module, each.from);
       if (starred === null || 'folder' in starred) continue;
-      const found = findInModule(starred.file, name, space, new Set([...seen, module.id]));
+      const found = findInModule(starred.file, name, space, seen);
       if (found !== null) return found;
     }
     if (posix.basename(module.path) !== '__init__.py') return null;
@@ -48,13 +50,12 @@ export function createPythonNames(project: GraphProject, evaluator: () => ValueE
       return moduleSpace(project.findPythonModule(file, below)) ?? OUTSIDE_VALUE;
     },
     freeName(file, name, space) {
+      const seen = new Set([file.id]);
       for (const each of file.facts.imports) {
         if (each.name !== '*' || each.local !== '') continue;
         const module = project.findPythonModule(file, each.from);
         const found =
-          module !== null && 'file' in module
-            ? findInModule(module.file, name, space, new Set([file.id]))
-            : null;
+          module !== null && 'file' in module ? findInModule(module.file, name, space, seen) : null;
         if (found !== null) return found;
       }
       return OUTSIDE_VALUE;

@@ -383,6 +383,26 @@ class A:
     def h(self):
         return lambda: self.g()
 -> A.f>A.g A.h>A.g
+# modules that import everything of each other
+from x import *
+def f():
+    g()
+    gone()
+=== x.py
+from y import *
+from z import *
+=== y.py
+from x import *
+from z import *
+def h():
+    g()
+    gone()
+=== z.py
+from x import *
+from y import *
+def g():
+    pass
+-> f>z.py:g y.py:h>z.py:g
 # what a dict has under a key, and with it
 class A:
     def g(self):
