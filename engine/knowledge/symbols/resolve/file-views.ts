@@ -4,7 +4,7 @@ import type { GraphRows } from '../store/rows.ts';
 import { createFileView, type FileView } from './project.ts';
 
 /** Maximum cached facts of files, as characters of JSON. */
-const MOST_HELD = 6_000_000;
+const MOST_HELD = 3_000_000;
 
 /** Creates the views of stored files; recently used ones are cached. */
 export function createFileViews(db: GraphDatabase, rows: GraphRows) {

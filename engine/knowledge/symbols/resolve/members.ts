@@ -146,7 +146,7 @@ function findOwned(
   };
   const own = lookUpMember(file);
   if (own !== null) return own;
-  for (const each of project.filesOfPackage(file, file.facts.packageName ?? '')) {
+  for (const each of project.filesOfPackage(file, file.facts.packageName ?? '', null)) {
     const found = each === file ? null : lookUpMember(each);
     if (found !== null) return found;
   }

@@ -12,20 +12,25 @@ export function createPackageNames(
   project: GraphProject,
   evaluator: () => ValueEvaluator,
 ): Record<'go' | 'java' | 'csharp', NameRules> {
-  const findInFiles = (files: readonly FileView[], name: string, space: NameSpace): ResolvedValue | null => {
-    for (const file of files) {
-      // A package that gains the name marks its users by itself.
-      if (!file.exports.has(name)) continue;
+  /** Returns a name of a package. One that gains the name marks its users by itself. */
+  function findInPackage(
+    from: FileView,
+    packageName: string,
+    name: string,
+    space: NameSpace,
+  ): ResolvedValue | null {
+    for (const file of project.filesOfPackage(from, packageName, name)) {
       const found = evaluator().findExport(file, name, space);
       if (found !== null) return found;
     }
     return null;
-  };
+  }
 
   /** Returns a package by its name; null if it has no file in the project. */
   function packageSpace(from: FileView, name: string): ResolvedValue | null {
-    const files = project.filesOfPackage(from, name);
-    return files.length === 0 ? null : spaceOf((wanted, space) => findInFiles(files, wanted, space));
+    return project.isPackage(from, name)
+      ? spaceOf((wanted, space) => findInPackage(from, name, wanted, space))
+      : null;
   }
 
   const go: NameRules = {
@@ -35,21 +40,16 @@ export function createPackageNames(
       return (folder === null ? null : packageSpace(file, folder)) ?? OUTSIDE_VALUE;
     },
     freeName(file, name, space) {
-      const own = project.filesOfPackage(file, file.facts.packageName ?? '');
-      return findInFiles(own, name, space) ?? OUTSIDE_VALUE;
+      return findInPackage(file, file.facts.packageName ?? '', name, space) ?? OUTSIDE_VALUE;
     },
   };
 
   /** Returns `a.b.C`, and a member of a class instead of a class of a package. */
   function findDotted(file: FileView, from: string, name: string, space: NameSpace): ResolvedValue | null {
-    const direct = findInFiles(project.filesOfPackage(file, from), name, space);
+    const direct = findInPackage(file, from, name, space);
     if (direct !== null || !from.includes('.')) return direct;
     const parts = from.split('.');
-    const outer = findInFiles(
-      project.filesOfPackage(file, parts.slice(0, -1).join('.')),
-      parts.at(-1)!,
-      'type',
-    );
+    const outer = findInPackage(file, parts.slice(0, -1).join('.'), parts.at(-1)!, 'type');
     return outer === null ? null : (evaluator().findMember(outer, name)?.value ?? null);
   }
 
@@ -59,7 +59,7 @@ export function createPackageNames(
       return findDotted(file, from, name, space) ?? OUTSIDE_VALUE;
     },
     freeName(file, name, space) {
-      const own = findInFiles(project.filesOfPackage(file, file.facts.packageName ?? ''), name, space);
+      const own = findInPackage(file, file.facts.packageName ?? '', name, space);
       if (own !== null) return own;
       for (const each of file.facts.imports) {
         const found = each.name === '*' ? findDotted(file, each.from, name, space) : null;
@@ -74,9 +74,7 @@ export function createPackageNames(
     if (!project.hasPackage(prefix)) return null;
     return spaceOf(
       (name, space) =>
-        findInFiles(project.filesOfPackage(file, prefix), name, space) ??
-        findFullName(file, `${prefix}.${name}`) ??
-        OUTSIDE_VALUE,
+        findInPackage(file, prefix, name, space) ?? findFullName(file, `${prefix}.${name}`) ?? OUTSIDE_VALUE,
     );
   }
 
@@ -88,7 +86,7 @@ export function createPackageNames(
       const around = parts.map((_, at) => parts.slice(0, parts.length - at).join('.'));
       const used = file.facts.imports.filter((each) => each.name === '*').map((each) => each.from);
       for (const each of [...around, '', ...used]) {
-        const found = findInFiles(project.filesOfPackage(file, each), name, space);
+        const found = findInPackage(file, each, name, space);
         if (found !== null) return found;
       }
       return OUTSIDE_VALUE;

@@ -23,8 +23,10 @@ export interface GraphProject {
   view(id: number): FileView | null;
   /** Returns the target file of an import. */
   resolveModule(from: FileView, specifier: string): ModuleTarget;
-  /** Returns all files of a package or namespace, by `packageName` and the language's rules. */
-  filesOfPackage(from: FileView, name: string): FileView[];
+  /** Returns the files of a package or namespace that export a name, or all; by `packageName` and the language's rules. */
+  filesOfPackage(from: FileView, name: string, exported: string | null): FileView[];
+  /** Reports whether a file is in a package of that name. */
+  isPackage(from: FileView, name: string): boolean;
   /** Reports whether a file is in a package of that name, or of one below it. */
   hasPackage(name: string): boolean;
   /** Returns the folder of a Go package by its import path; null for an external one. */

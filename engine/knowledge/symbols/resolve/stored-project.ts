@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import type { SourceLanguage } from '../../sources/index.ts';
 import { hashName } from '../store/digest.ts';
 import type { GraphDatabase } from '../store/graph-file.ts';
 import type { GraphRows } from '../store/rows.ts';
@@ -6,7 +7,7 @@ import { createEcmaModules } from './ecma-modules.ts';
 import { createFileViews } from './file-views.ts';
 import { createMethodFinder, listLanguageFamily } from './only-methods.ts';
 import { createPackageFinder } from './packages.ts';
-import type { GraphProject } from './project.ts';
+import type { FileView, GraphProject } from './project.ts';
 import type { ModuleFiles } from './source-files.ts';
 
 /** Dependencies on something other than a file: a common name, or a path that may appear. */
@@ -35,8 +36,7 @@ export function createStoredProject(
   const findMethod = createMethodFinder(db);
   const folders = createFolderSet(paths);
   let uses = new Map<number, Set<number>>();
-  /** Files by package; empty after a file was written. */
-  const packages = new Map<string, readonly number[]>();
+  const findPackage = createPackageIndex(db, viewFile);
   const packageNames = new Map<string, boolean>();
   const moduleFiles: ModuleFiles = {
     idOf: (path) => paths.get(path),
@@ -46,12 +46,6 @@ export function createStoredProject(
     },
   };
   let ecma: ReturnType<typeof createEcmaModules> | null = null;
-  const findPackage = db
-    .prepare(
-      `SELECT file.id FROM package JOIN file ON file.id = package.file WHERE package.name = ? ORDER BY file.path`,
-    )
-    .pluck();
-
   const hasPackage = db.prepare(
     "SELECT 1 FROM package WHERE name = ? OR (name > ? || '.' AND name < ? || '/') LIMIT 1",
   );
@@ -68,7 +62,7 @@ export function createStoredProject(
   return {
     view: viewFile,
     forget(id) {
-      packages.clear();
+      findPackage.forget();
       packageNames.clear();
       findMethod.forget();
       forgetFile(id);
@@ -92,20 +86,23 @@ export function createStoredProject(
       use(ANY_PATH, posix.basename(file.path).replace(/\.[^.]+$/, ''));
       return { file };
     },
-    filesOfPackage(from, name) {
+    filesOfPackage(from, name, exported) {
       use(ANY_PATH, `package ${name}`);
       const family = listLanguageFamily(from.language);
-      const ids = packages.get(name) ?? (findPackage.all(name) as number[]);
-      packages.set(name, ids);
-      return ids.flatMap((id) => {
-        const file = viewFile(id);
+      const folder = posix.dirname(from.path);
+      const { files, byExport } = findPackage.get(name);
+      const found = exported === null ? files : (byExport.get(exported) ?? []);
+      return found.flatMap((each) => {
         // The default package of Java is that of a folder.
-        const isNear =
-          name !== '' ||
-          from.language === 'csharp' ||
-          posix.dirname(file?.path ?? '') === posix.dirname(from.path);
-        return file === null || !isNear || !family.includes(file.language) ? [] : [file];
+        const isNear = name !== '' || from.language === 'csharp' || each.folder === folder;
+        const file = isNear && family.includes(each.language) ? viewFile(each.id) : null;
+        return file === null ? [] : [file];
       });
+    },
+    isPackage(from, name) {
+      use(ANY_PATH, `package ${name}`);
+      const family = listLanguageFamily(from.language);
+      return findPackage.get(name).files.some(({ language }) => family.includes(language));
     },
     hasPackage(name) {
       use(ANY_PATH, `package ${name}`);
@@ -135,7 +132,7 @@ export function createStoredProject(
       folders.forget();
     },
     removePath(path) {
-      packages.clear();
+      findPackage.forget();
       packageNames.clear();
       findMethod.forget();
       paths.delete(path);
@@ -145,6 +142,57 @@ export function createStoredProject(
     forgetManifests() {
       ecma = null;
     },
+  };
+}
+
+interface PackageFile {
+  id: number;
+  language: SourceLanguage;
+  folder: string;
+}
+
+/** The files of a package, all and by what they export: a large package is not read again for each name. */
+interface PackageFiles {
+  files: readonly PackageFile[];
+  byExport: ReadonlyMap<string, readonly PackageFile[]>;
+}
+
+function createPackageIndex(db: GraphDatabase, viewFile: (id: number) => FileView | null) {
+  const findFiles = db
+    .prepare(
+      `SELECT file.id FROM package JOIN file ON file.id = package.file WHERE package.name = ? ORDER BY file.path`,
+    )
+    .pluck();
+  const known = new Map<string, PackageFiles>();
+
+  function readPackage(name: string): PackageFiles {
+    const files: PackageFile[] = [];
+    const byExport = new Map<string, PackageFile[]>();
+    for (const id of findFiles.all(name) as number[]) {
+      const view = viewFile(id);
+      if (view === null) continue;
+      const file = { id, language: view.language, folder: posix.dirname(view.path) };
+      files.push(file);
+      for (const each of view.exports.keys()) {
+        const others = byExport.get(each);
+        if (others === undefined) byExport.set(each, [file]);
+        else others.push(file);
+      }
+    }
+    return { files, byExport };
+  }
+
+  return {
+    get(name: string): PackageFiles {
+      let found = known.get(name);
+      if (found === undefined) {
+        found = readPackage(name);
+        known.set(name, found);
+      }
+      return found;
+    },
+    /** Called after a file was written or removed. */
+    forget: () => known.clear(),
   };
 }
 
