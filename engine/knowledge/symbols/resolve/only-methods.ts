@@ -25,50 +25,64 @@ interface NamedMethod {
   index: number;
 }
 
-const MOST_LISTED = 20;
+/** Functions of one name that may extend a type; no known project has as many. */
+const MOST_EXTENSIONS = 200;
+
+interface FoundSymbol extends NamedMethod {
+  kind: SymbolKind;
+  outer: SymbolKind | null;
+  language: SourceLanguage;
+}
 
 /** Creates the search for methods by their name alone. */
 export function createMethodFinder(db: GraphDatabase) {
-  const findSymbols = db.prepare(
-    `SELECT symbol.file, symbol.place, symbol.kind, outer.kind AS outer, file.language
+  const findTwo = db.prepare(
+    `SELECT symbol.file, symbol.place AS "index", symbol.kind, outer.kind AS outer, file.language
        FROM symbol JOIN file ON file.id = symbol.file
        LEFT JOIN symbol AS outer ON outer.file = symbol.file AND outer.place = symbol.parent
       WHERE symbol.name = ? AND symbol.kind IN (SELECT value FROM json_each(?))
-        AND file.language IN (SELECT value FROM json_each(?)) ORDER BY symbol.id LIMIT ${MOST_LISTED}`,
+        AND file.language IN (SELECT value FROM json_each(?)) LIMIT 2`,
+  );
+  const findFunctions = db.prepare(
+    `SELECT symbol.file, symbol.place AS "index" FROM symbol JOIN file ON file.id = symbol.file
+      WHERE symbol.name = ? AND symbol.kind IN ('function', 'method') AND file.language = ?
+      ORDER BY file.path, symbol.place LIMIT ${MOST_EXTENSIONS}`,
   );
   const memberKinds = JSON.stringify(MEMBER_KINDS);
-  const known = new Map<string, readonly FoundSymbol[]>();
+  const only = new Map<string, NamedMethod | null>();
+  const extensions = new Map<string, readonly NamedMethod[]>();
 
-  interface FoundSymbol {
-    file: number;
-    place: number;
-    kind: SymbolKind;
-    outer: SymbolKind | null;
-    language: SourceLanguage;
-  }
-
-  function findNamed(language: SourceLanguage, name: string): readonly FoundSymbol[] {
-    const family = JSON.stringify(listLanguageFamily(language));
-    const key = `${family} ${name}`;
-    const found = known.get(key) ?? (findSymbols.all(name, memberKinds, family) as FoundSymbol[]);
-    known.set(key, found);
-    return found;
+  function findOnlyMethod(name: string, family: string): NamedMethod | null {
+    const [found, other] = findTwo.all(name, memberKinds, family) as FoundSymbol[];
+    if (found === undefined || other !== undefined || found.kind !== 'method') return null;
+    // A member of an object literal is called through the object's expected type.
+    const isOfType =
+      found.outer === 'class' || found.outer === 'interface' || DECLARES_OUTSIDE.has(found.language);
+    return isOfType ? { file: found.file, index: found.index } : null;
   }
 
   return {
     /** Returns the method whose name only one symbol of the project has; null for none. */
     findOnly(language: SourceLanguage, name: string): NamedMethod | null {
-      const found = findNamed(language, name);
-      const [only] = found;
-      if (only === undefined || found.length > 1 || only.kind !== 'method') return null;
-      // A member of an object literal is called through the object's expected type.
-      const isOfType =
-        only.outer === 'class' || only.outer === 'interface' || DECLARES_OUTSIDE.has(only.language);
-      return isOfType ? { file: only.file, index: only.place } : null;
+      const family = JSON.stringify(listLanguageFamily(language));
+      const key = `${family} ${name}`;
+      const found = only.get(key);
+      if (found !== undefined) return found;
+      const method = findOnlyMethod(name, family);
+      only.set(key, method);
+      return method;
     },
-    listAll: (language: SourceLanguage, name: string): NamedMethod[] =>
-      findNamed(language, name).map(({ file, place }) => ({ file, index: place })),
+    /** Lists the functions of a language that may extend a type. */
+    listExtensions(language: SourceLanguage, name: string): readonly NamedMethod[] {
+      const key = `${language} ${name}`;
+      const found = extensions.get(key) ?? (findFunctions.all(name, language) as NamedMethod[]);
+      extensions.set(key, found);
+      return found;
+    },
     /** Forgets what was found, after a file was written. */
-    forget: (): void => known.clear(),
+    forget(): void {
+      only.clear();
+      extensions.clear();
+    },
   };
 }

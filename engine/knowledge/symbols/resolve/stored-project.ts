@@ -123,7 +123,7 @@ export function createStoredProject(
     },
     findExtensions(from, name) {
       use(ANY_FILE, name);
-      return findMethod.listAll(from.language, name);
+      return findMethod.listExtensions(from.language, name);
     },
     addPath(path, id) {
       paths.set(path, id);
