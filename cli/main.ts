@@ -63,6 +63,17 @@ async function reportError(thrown: unknown, reader: SentenceReader, { env, stder
   return { error: { code, message, hint, data }, code: toExitCode(code) };
 }
 
+/** Runs `svc` without arguments where it is more than the dashboard; null elsewhere. */
+async function runAlone(around: CliEnvironment): Promise<number | null> {
+  const { introduceSvc } = await import('./commands/start/alone.ts');
+  const code = await introduceSvc(around, (words) => runCommandLine(words, around));
+  if (code !== null) return code;
+  const { canShowDashboard } = await import('./commands/start/dash.ts');
+  // The error of the dashboard follows.
+  if (!canShowDashboard(around)) around.stdout.write(renderSummary());
+  return null;
+}
+
 async function runCommandLine(argv: readonly string[], around: CliEnvironment): Promise<number> {
   const { cwd, env, stdout, stderr } = around;
   const words = argv.slice(0, 2).filter((word) => !word.startsWith('-'));
@@ -72,12 +83,9 @@ async function runCommandLine(argv: readonly string[], around: CliEnvironment): 
     return 0;
   }
   const asksHelp = takeOwnWords(argv).some((word) => word === '--help' || word === '-h');
-  // `svc` alone is the dashboard, also with its options. Without a terminal that is an error, printed below a summary.
-  if (!asksHelp && argv.every((word) => word.startsWith('-'))) {
-    const { canShowDashboard } = await import('./commands/start/dash.ts');
-    if (argv.length === 0 && !canShowDashboard(around)) stdout.write(renderSummary());
-    return runCommandLine(['dash', ...argv], around);
-  }
+  // `svc` alone is the dashboard, also with its options.
+  if (!asksHelp && argv.every((word) => word.startsWith('-')))
+    return (argv.length === 0 ? await runAlone(around) : null) ?? runCommandLine(['dash', ...argv], around);
   if (first === undefined || first === 'help') {
     const rest = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
     if (rest.length > 0) return printHelp(rest, around);

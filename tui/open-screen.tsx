@@ -1,3 +1,4 @@
+import { checkCanAddTask, openNewTask } from './actions/tasks.ts';
 import type { DrawnState, DrawnStore } from './all/drawn-store.ts';
 import { type EffectHandlers, performEffect, runEditor, runSvcCommand } from './effects.ts';
 import type { DashboardEnd, DashboardOptions } from './options.ts';
@@ -33,12 +34,22 @@ function createDashboard(
     crash: fail,
   });
   if (options.select) store.send({ type: 'go', ...options.select });
+  if (options.firstTask) openFirstTask(store);
   const sync = createEngineSync({ store, connect: options.connect, onFirstConnectFailed: fail });
   return {
     store: drawAlone(store),
     describeTitle: () => describeWaitingCount(store.getState()),
     close: () => sync.close(),
   };
+}
+
+/** Opens the form of a new task once, as soon as its choices are known. */
+function openFirstTask(store: Store): void {
+  const stop = store.subscribe(() => {
+    if (checkCanAddTask(store.getState()) !== null) return;
+    stop();
+    store.send({ type: 'replace', change: (state) => openNewTask(state).state });
+  });
 }
 
 /** The drawn input of the dashboard of one workspace. */

@@ -24,6 +24,8 @@ export interface DashboardOptions extends TerminalOptions {
   plain: boolean;
   /** The row to select at the start. */
   select?: { pane: PaneId; id: string } | undefined;
+  /** Opens the form of a new task as soon as its choices are known. */
+  firstTask?: boolean;
 }
 
 export interface DashboardEnd {

@@ -92,7 +92,7 @@ export async function openPlainDashboard(
     stdin.setRawMode(isOn);
     if (isOn) stdin.on('keypress', handleKeypress).resume();
     else stdin.off('keypress', handleKeypress).pause();
-    if (stdout.isTTY) stdout.write(isOn ? PASTE_ON : PASTE_OFF);
+    if (stdout.isTTY && options.env.TERM !== 'dumb') stdout.write(isOn ? PASTE_ON : PASTE_OFF);
   }
 
   // Esc may be the start of another key for this long.

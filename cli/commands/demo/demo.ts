@@ -8,7 +8,7 @@ import { connectToEngine, type EngineClient } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { getDaemonCommand } from '../../self.ts';
 import { followLog } from '../../sessions/follow-log.ts';
-import { showDashboard } from '../start/dash.ts';
+import { openDashboardOf } from '../start/dash.ts';
 import type { CatchServer } from './catch-server.ts';
 import { makeDemoWorkspace, DEMO_PROMPT as PROMPT, sendSample } from './demo-workspace.ts';
 
@@ -129,7 +129,7 @@ async function showDemo(
       '4. the dashboard opens: a then y approves, 4 shows the worker, v its work, p then m merges, q leaves',
     );
     speech.isHeld = true;
-    const farewell = await showDashboard(context, {
+    const farewell = await openDashboardOf(context, {
       cwd: folder,
       env,
       select: { pane: 'decisions', id: String(decisionId) },

@@ -6,10 +6,10 @@ import { type CommandContext, defineCommand } from '../../command.ts';
 import { getDaemonCommand, getSvcCommand } from '../../self.ts';
 
 /** Opens the dashboard of a workspace and stays until the person leaves it. */
-export async function showDashboard(
+export async function openDashboardOf(
   context: Pick<CommandContext, 'stdin' | 'stdout' | 'stderr' | 'signal'>,
   options: { cwd: string; env: NodeJS.ProcessEnv } & Partial<
-    Pick<DashboardOptions, 'plain' | 'bell' | 'select'>
+    Pick<DashboardOptions, 'plain' | 'bell' | 'select' | 'firstTask'>
   >,
 ): Promise<readonly string[]> {
   // Variables that the dashboard sets for its libraries must not reach an engine that it starts.
@@ -24,9 +24,10 @@ export async function showDashboard(
     stdout,
     stderr,
     signal,
-    plain: options.plain ?? false,
+    plain: options.plain ?? needsPlain(env),
     bell: options.bell ?? false,
     select: options.select,
+    firstTask: options.firstTask ?? false,
     connect: (start) =>
       connectToEngine({
         cwd: options.cwd,
@@ -80,14 +81,16 @@ function findHere({ cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): string | n
   }
 }
 
-const isForScreenReader = (env: NodeJS.ProcessEnv): boolean => env.INK_SCREEN_READER === 'true';
+/** Reports whether only lines can be shown: to a screen reader, or where the cursor cannot move, as in an editor's shell. */
+const needsPlain = (env: NodeJS.ProcessEnv): boolean =>
+  env.INK_SCREEN_READER === 'true' || env.TERM === 'dumb';
 
 const hasTerminal = ({ stdin, stdout }: Pick<CommandContext, 'stdin' | 'stdout'>): boolean =>
   Boolean(stdin.isTTY && stdout.isTTY);
 
 /** Reports whether `svc dash` without options finds what it needs. */
 export const canShowDashboard = (context: Pick<CommandContext, 'stdin' | 'stdout' | 'env'>): boolean =>
-  isForScreenReader(context.env) || hasTerminal(context);
+  context.env.INK_SCREEN_READER === 'true' || hasTerminal(context);
 
 export const dashCommand = defineCommand({
   name: 'dash',
@@ -100,15 +103,18 @@ export const dashCommand = defineCommand({
   examples: ['dash', 'dash --all', 'dash --plain > svc.log'],
   async run(context) {
     const { all, bell } = context.flags;
-    const plain = context.flags.plain || isForScreenReader(context.env);
+    const { env } = context;
+    const plain = context.flags.plain || needsPlain(env);
     if (all && plain)
       throw new SvcError('usage', 'svc dash --all cannot print lines', {
         hint: 'svc status --all prints lines; svc dash --plain is for one workspace',
       });
-    if (!plain && !hasTerminal(context)) throw createNoTerminalError();
+    if (!context.flags.plain && !canShowDashboard(context)) throw createNoTerminalError();
+    // Before any screen is drawn.
+    if (!all) findWorkspace(context);
     const farewell = all
       ? await showAllDashboard(context, { bell })
-      : await showDashboard(context, { cwd: context.cwd, env: context.env, plain, bell });
+      : await openDashboardOf(context, { cwd: context.cwd, env, plain, bell });
     for (const line of farewell) context.stdout.write(`${toPrintable(line)}\n`);
     context.note(all ? 'the engines keep running' : 'the engine keeps running; svc down stops it');
   },

@@ -69,7 +69,7 @@ export const initCommand: Command = defineCommand({
       }
     }
     refuseExisting(folder);
-    const gitRoot = await runGit(folder, env, ['rev-parse', '--show-toplevel']);
+    const gitRoot = await findGitRoot(folder, env);
     let root = folder;
     // A folder given by --dir is deliberate; only the current folder may be a subfolder by accident.
     if (gitRoot !== undefined && gitRoot !== folder && flags.dir === undefined) {
@@ -148,9 +148,9 @@ function writeNewFile(file: string, content: string): void {
   }
 }
 
-/** Runs git and returns its output; undefined outside a repository or without git. */
-async function runGit(cwd: string, env: NodeJS.ProcessEnv, args: string[]): Promise<string | undefined> {
-  const { exitCode, stdout } = await runProgram('git', args, { cwd, env });
+/** Returns the top folder of the repository around a folder; undefined outside any, or without git. */
+export async function findGitRoot(cwd: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const { exitCode, stdout } = await runProgram('git', ['rev-parse', '--show-toplevel'], { cwd, env });
   return exitCode === 0 ? stdout.replace(/\r?\n$/, '') || undefined : undefined;
 }
 
