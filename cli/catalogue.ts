@@ -1,3 +1,4 @@
+import { nearWords } from '../engine/index.ts';
 import type { Command } from './command.ts';
 
 /** A file of commands, with their first words. */
@@ -17,6 +18,55 @@ interface CommandGroup {
  * demo`. The words are listed here so that completion and errors need not load the modules.
  */
 const COMMAND_GROUPS: readonly CommandGroup[] = [
+  {
+    title: 'every day',
+    modules: [
+      { words: ['run'], load: async () => [(await import('./commands/daily/run.ts')).runPromptCommand] },
+      {
+        words: ['ls'],
+        load: async () => {
+          const { taskListCommand } = await import('./commands/work/task.ts');
+          return [shorten(taskListCommand, 'ls', 'list tasks, newest first')];
+        },
+      },
+      {
+        words: ['log'],
+        load: async () => {
+          const { workerLogCommand } = await import('./commands/work/worker.ts');
+          return [shorten(workerLogCommand, 'log', 'show what an agent did; -f follows it')];
+        },
+      },
+      {
+        words: ['diff'],
+        load: async () => {
+          const { diffCommand } = await import('./commands/worktrees/worktree.ts');
+          return [shorten(diffCommand, 'diff', 'show what it changed')];
+        },
+      },
+      {
+        words: ['approve'],
+        load: async () => {
+          const { approveCommand } = await import('./commands/decide/decision.ts');
+          return [shorten(approveCommand, 'approve', 'approve a task that waits for you, and start it')];
+        },
+      },
+      {
+        words: ['answer'],
+        load: async () => {
+          const { answerCommand } = await import('./commands/talk/ask.ts');
+          return [shorten(answerCommand, 'answer', 'answer a question; its agent continues')];
+        },
+      },
+      {
+        words: ['merge'],
+        load: async () => {
+          const { promoteCommand } = await import('./commands/worktrees/worktree.ts');
+          return [shorten(promoteCommand, 'merge', 'merge its branch into its base; nothing is pushed')];
+        },
+      },
+      { words: ['stop'], load: async () => [(await import('./commands/daily/stop.ts')).stopCommand] },
+    ],
+  },
   {
     title: 'start here',
     modules: [
@@ -154,15 +204,51 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
 ];
 
+/** Gives a command a second, shorter name, also in its examples. */
+function shorten(command: Command, name: string, about: string): Command {
+  const examples = command.examples.map((each) => each.replace(command.name, name));
+  return { ...command, name, about, examples: examples as unknown as Command['examples'] };
+}
+
 const MODULES = COMMAND_GROUPS.flatMap(({ modules }) => modules);
 
 /** The words that can follow `svc`. */
 export const FIRST_WORDS: readonly string[] = MODULES.flatMap(({ words }) => words);
 
+/** First words of other programs for the same thing. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  list: 'ls',
+  ps: 'ls',
+  logs: 'log',
+  dashboard: 'dash',
+  setup: 'init',
+};
+
+/** First words that could mean several commands, with the choice. */
+const CHOICES: Readonly<Record<string, string>> = {
+  new: 'svc run "…" has an agent do something; svc task add only writes it down',
+  start: 'svc run "…" starts an agent, svc up the engine',
+  work: 'svc ls lists the work, svc run "…" starts some',
+};
+
+/** Describes the right command for an unknown first word; null if it resembles none. */
+export async function suggestCommand(first: string): Promise<string | null> {
+  if (Object.hasOwn(CHOICES, first)) return CHOICES[first] ?? null;
+  const seconds = (await loadCommands())
+    .filter(({ name, hidden }) => !hidden && name.split(' ')[1] === first)
+    .map(({ name }) => `svc ${name}`);
+  if (seconds.length > 0) return `did you mean ${seconds.join(' or ')}?`;
+  const { findNearest } = await nearWords();
+  const close = findNearest(first, [...FIRST_WORDS, ...Object.keys(SYNONYMS), ...Object.keys(CHOICES)]);
+  return close === undefined ? null : (CHOICES[close] ?? `did you mean svc ${SYNONYMS[close] ?? close}?`);
+}
+
 /** Finds the command that the words name, and how many words it took; null for none. */
-export async function findCommand(
-  words: readonly string[],
-): Promise<{ command: Command; taken: number } | null> {
+export async function findCommand([given = '', ...rest]: readonly string[]): Promise<{
+  command: Command;
+  taken: number;
+} | null> {
+  const words = [Object.hasOwn(SYNONYMS, given) ? (SYNONYMS[given] ?? '') : given, ...rest];
   const module = MODULES.find((each) => each.words.includes(words[0] ?? ''));
   if (!module) return null;
   const commands = await module.load();

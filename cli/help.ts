@@ -115,16 +115,16 @@ const BEGINNING: readonly Row[] = [
   ['svc demo', 'see it all in a temporary folder first'],
   ['svc init', 'write svc.yaml for this git repository'],
   ['svc doctor', 'check the setup'],
-  ['svc task add "fix the typo" --run', 'have an agent do something'],
+  ['svc run "fix the typo"', 'have an agent do something'],
 ];
 
 const DAILY: readonly Row[] = [
   ['svc status', 'see what runs and what waits'],
-  ['svc decision list', 'see what waits for your approval'],
-  ['svc decision approve d-1', 'approve it: a worker starts'],
-  ['svc task log t-1 -f', 'follow the output of its worker'],
-  ['svc worktree diff s-1', 'see what it changed'],
-  ['svc worktree promote s-1', 'merge it; nothing is pushed'],
+  ['svc ls', 'list the tasks'],
+  ['svc approve t-1', 'start one that waits for your approval'],
+  ['svc log t-1 -f', 'follow the output of its agent'],
+  ['svc diff t-1', 'see what it changed'],
+  ['svc merge t-1', 'merge it; nothing is pushed'],
 ];
 
 const SUMMARY_WIDTH = measureLeft([...BEGINNING, ...DAILY]);

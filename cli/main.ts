@@ -10,7 +10,7 @@ import {
   renderWords,
   type SentenceReader,
 } from '../engine/index.ts';
-import { FIRST_WORDS, findCommand, loadCommandGroups, loadCommands } from './catalogue.ts';
+import { FIRST_WORDS, findCommand, loadCommandGroups, loadCommands, suggestCommand } from './catalogue.ts';
 import type { Command, CommandContext } from './command.ts';
 
 import {
@@ -42,10 +42,11 @@ export async function main(argv: readonly string[], around: CliEnvironment): Pro
 
 /** Adds to the hint of a missing program that this command would find it: the engine keeps the PATH of its start. */
 async function findPathHint({ data }: SvcError, env: NodeJS.ProcessEnv): Promise<string | null> {
-  const { program } = data;
-  if (typeof program !== 'string') return null;
+  const programs = [data.program, data.programs].flat().filter((each) => typeof each === 'string');
+  if (programs.length === 0) return null;
   const { findProgram } = await agentPrograms();
-  return findProgram(program, { cwd: sep, path: env.PATH }) === undefined
+  const program = programs.find((each) => findProgram(each, { cwd: sep, path: env.PATH }) !== undefined);
+  return program === undefined
     ? null
     : `${program} is on your PATH, but not on the engine’s: svc down, then svc up; workers continue`;
 }
@@ -78,7 +79,7 @@ async function runCommandLine(argv: readonly string[], around: CliEnvironment): 
   const { cwd, env, stdout, stderr } = around;
   const words = argv.slice(0, 2).filter((word) => !word.startsWith('-'));
   const [first] = words;
-  if (argv[0] === '--version' || argv[0] === '-v') {
+  if (['--version', '-v', '-V', 'version'].includes(argv[0] ?? '')) {
     stdout.write(`${version}\n`);
     return 0;
   }
@@ -211,17 +212,20 @@ async function createUnknownCommandError(words: readonly string[]): Promise<SvcE
     const names = (await loadCommands())
       .map((each) => each.name)
       .filter((name) => name.startsWith(`${first} `));
+    const { findNearest } = await nearWords();
+    const close = findNearest(words.join(' '), names);
     return new SvcError(
       'usage',
       words.length > 1 ? `no command svc ${words.join(' ')}` : `svc ${first}: missing subcommand`,
       {
-        hint: `one of: ${names.map((name) => `svc ${name}`).join(', ')}`,
+        hint:
+          close === undefined || words.length === 1
+            ? `one of: ${names.map((name) => `svc ${name}`).join(', ')}`
+            : `did you mean svc ${close}?`,
       },
     );
   }
-  const { findNearest } = await nearWords();
-  const close = findNearest(first, FIRST_WORDS);
   return new SvcError('usage', `no command svc ${first}`, {
-    hint: close === undefined ? 'svc help lists the commands' : `did you mean svc ${close}?`,
+    hint: (await suggestCommand(first)) ?? 'svc help lists the commands',
   });
 }

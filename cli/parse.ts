@@ -1,4 +1,5 @@
 import { SvcError } from '../engine/core/base/errors.ts';
+import { nearWords } from '../engine/index.ts';
 import { type ArgumentSpec, type Command, type FlagSpec, toKebabCase } from './command.ts';
 
 export interface ParsedCommand {
@@ -18,7 +19,7 @@ export async function parseArguments(command: Command, given: readonly string[])
     json: { type: 'boolean', about: 'print JSON' },
   };
   const argv = command.args?.at(-1)?.foreign ? markForeignWords(command.args, table, given) : given;
-  checkFlags(command, table, argv);
+  await checkFlags(command, table, argv);
   const { input, flags: read } = await readFlags(table, argv);
   const args = input.map(String);
   checkArguments(command, args);
@@ -141,7 +142,11 @@ function rewriteForMeow(table: Record<string, FlagSpec>, argv: readonly string[]
 }
 
 /** Refuses unknown flags, which meow accepts: a typo should fail before anything happens. */
-function checkFlags(command: Command, table: Record<string, FlagSpec>, argv: readonly string[]): void {
+async function checkFlags(
+  command: Command,
+  table: Record<string, FlagSpec>,
+  argv: readonly string[],
+): Promise<void> {
   const entries = Object.entries(table);
   for (const [index, word] of argv.entries()) {
     if (word === '--') return;
@@ -149,13 +154,24 @@ function checkFlags(command: Command, table: Record<string, FlagSpec>, argv: rea
     const previous = argv[index - 1] ?? '';
     if (takesValue(previous, entries)) continue;
     const name = word.replace(/^--?/, '').split('=')[0] ?? '';
-    if (!findFlag(word, name, entries)) {
-      throw createUsageError(command, `svc ${command.name} has no option ${word.split('=')[0]}`);
-    }
     const flag = findFlag(word, name, entries);
-    const needs = flag !== undefined && flag.type !== 'boolean' && !word.includes('=');
+    if (flag === undefined) throw await createUnknownFlagError(command, word.split('=')[0] ?? '', entries);
+    const needs = flag.type !== 'boolean' && !word.includes('=');
     if (needs && argv[index + 1] === undefined) throw createUsageError(command, `${word} needs a value`);
   }
+}
+
+async function createUnknownFlagError(
+  command: Command,
+  word: string,
+  entries: [string, FlagSpec][],
+): Promise<SvcError> {
+  const { findNearest } = await nearWords();
+  const names = [...entries.map(([name]) => `--${toKebabCase(name)}`), '--help'];
+  const close = word.startsWith('--') ? findNearest(word, names) : undefined;
+  return new SvcError('usage', `svc ${command.name} has no option ${word}`, {
+    hint: close === undefined ? `svc ${command.name} --help` : `did you mean ${close}?`,
+  });
 }
 
 function findFlag(word: string, name: string, entries: [string, FlagSpec][]): FlagSpec | undefined {
@@ -174,7 +190,9 @@ function checkArguments(command: Command, args: readonly string[]): void {
   const expected = command.args ?? [];
   const required = expected.filter((arg) => !arg.optional);
   if (args.length < required.length)
-    throw createUsageError(command, `missing argument: <${required[args.length]?.name}>`);
+    throw new SvcError('usage', `missing argument: <${required[args.length]?.name}>`, {
+      hint: `for example: svc ${command.examples[0]}; svc ${command.name} --help explains it`,
+    });
   if (!expected.at(-1)?.rest && args.length > expected.length) {
     throw createUsageError(command, `unexpected argument ${JSON.stringify(args[expected.length])}`);
   }

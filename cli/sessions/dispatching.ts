@@ -1,5 +1,13 @@
+import { asSvcError, SvcError } from '../../engine/core/base/errors.ts';
 import { toPrintable } from '../../engine/core/base/text.ts';
-import type { Decision, EngineClient, Session, Task, WireValue } from '../../engine/index.ts';
+import {
+  type Decision,
+  type EngineClient,
+  nameTaskState,
+  type Session,
+  type Task,
+  type WireValue,
+} from '../../engine/index.ts';
 import type { CommandContext, FlagTable } from '../command.ts';
 import { followLog } from './follow-log.ts';
 import { describeNextStep, formatFailure } from './session-text.ts';
@@ -38,6 +46,29 @@ export const readRunInput = ({ flags }: RunContext) => ({
   ...(flags.force ? { force: true } : {}),
 });
 
+/** Runs an existing task. */
+export async function runTask(context: RunContext, client: EngineClient, id: string): Promise<number> {
+  const input = { id, ...readRunInput(context) };
+  return reportDispatch(context, client, await sayWhatBecame(client, id, client.call('task.run', input)));
+}
+
+/** Awaits a call about a task; its error also says in which state the task is. */
+export async function sayWhatBecame<T>(client: EngineClient, id: string, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (thrown) {
+    const { code, message, hint, data, cause } = asSvcError(thrown);
+    const shown = await client.call('task.show', { id }).catch(() => null);
+    const word = shown === null ? null : nameTaskState(shown.task);
+    if (shown === null || word === null || message.includes(word)) throw thrown;
+    throw new SvcError(code, `${message}; ${shown.task.task_id} is still ${word}`, {
+      ...(hint === undefined ? {} : { hint }),
+      data,
+      cause,
+    });
+  }
+}
+
 /** Reports what was dispatched; with --follow shows the log and returns the exit code of the run. */
 export async function reportDispatch(
   context: RunContext,
@@ -49,7 +80,7 @@ export async function reportDispatch(
     context.result(outcome, () =>
       session === null
         ? `${task.task_id} is ${task.status}`
-        : `${task.task_id} dispatched as ${session.session_id} to ${task.agent ?? 'the default agent'}; svc task log ${task.task_id} -f`,
+        : `${task.task_id} dispatched as ${session.session_id} to ${task.agent ?? 'the default agent'}; svc log ${task.task_id} -f`,
     );
     return 0;
   }

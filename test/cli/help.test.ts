@@ -28,6 +28,7 @@ describe('help', () => {
     assert.equal(code, 0);
     const titles = stdout.match(/^\w[\w ]*(?=:$)/gm);
     assert.deepEqual(titles, [
+      'every day',
       'start here',
       'work',
       'decide',
@@ -94,7 +95,7 @@ describe('svc alone without a terminal', () => {
     const height = lines.reduce((sum, line) => sum + Math.ceil(Math.max(1, line.length) / 80), 0);
     assert.ok(height <= 24, `${height} lines:\n${lines.join('\n')}`);
     assert.ok(Math.max(...stdout.split('\n').map((line) => line.length)) <= 80);
-    for (const word of ['svc init', 'svc demo', 'svc decision approve', 'svc --help', 'svc <command> --help'])
+    for (const word of ['svc init', 'svc demo', 'svc approve', 'svc --help', 'svc <command> --help'])
       assert.ok(stdout.includes(word), word);
   });
 

@@ -22,7 +22,7 @@ import { findStateStyle, paintNothing } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
 import { type DecisionView, readRunInput, reportDispatch, runFlags } from '../../sessions/dispatching.ts';
 
-const idArg = { name: 'id', about: 'decision id, or a unique prefix' } as const;
+const idArg = { name: 'id', about: 'decision (d-17) or its task (t-11)' } as const;
 const anyDecision = [{ ...idArg, completes: 'decision' }] as const;
 /** Argument that names a pending decision. */
 const pendingDecision = [{ ...idArg, completes: 'decision:pending' }] as const;
@@ -180,7 +180,7 @@ const show = defineCommand({
   },
 });
 
-const approve = defineCommand({
+export const approveCommand = defineCommand({
   name: 'decision approve',
   about: 'approve and dispatch',
   args: repeatArgument(pendingDecision),
@@ -315,4 +315,4 @@ async function editOnTerminal(
   }
 }
 
-export const decisionCommands: readonly Command[] = [list, show, approve, deny, edit];
+export const decisionCommands: readonly Command[] = [list, show, approveCommand, deny, edit];

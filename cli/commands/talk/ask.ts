@@ -116,7 +116,7 @@ const show = defineCommand({
   },
 });
 
-const answer = defineCommand({
+export const answerCommand = defineCommand({
   name: 'ask answer',
   about: 'answer a question; the asker continues immediately',
   args: [
@@ -217,4 +217,4 @@ async function waitForAnswer(
   }
 }
 
-export const askCommands: readonly Command[] = [list, show, answer, open];
+export const askCommands: readonly Command[] = [list, show, answerCommand, open];

@@ -19,8 +19,10 @@ import {
   readRunInput,
   reportDispatch,
   runFlags,
+  runTask,
   type SessionView,
   type ShownTask,
+  sayWhatBecame,
 } from '../../sessions/dispatching.ts';
 import { logFlags, showLog } from '../../sessions/follow-log.ts';
 import {
@@ -72,7 +74,7 @@ const add = defineCommand({
     const { flags, args } = context;
     const prompt = await readPrompt(flags.prompt, context.stdin);
     const client = await context.engine();
-    const task = await client.call('task.add', {
+    const wanted = {
       ...(args[0] === undefined ? {} : { title: args[0] }),
       ...(prompt === undefined ? {} : { body: prompt }),
       ...(flags.agent === undefined ? {} : { agent: flags.agent }),
@@ -83,17 +85,20 @@ const add = defineCommand({
       ...(flags.ledger === undefined ? {} : { ledger: resolve(context.cwd, flags.ledger) }),
       ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
       ...(flags.priority === undefined ? {} : { priority: flags.priority }),
-    });
-    if (flags.run) {
-      const outcome = await client.call('task.run', { id: task.task_id, ...readRunInput(context) });
-      return reportDispatch(context, client, outcome);
-    }
+    };
+    if (flags.run)
+      return reportDispatch(
+        context,
+        client,
+        await client.call('task.start', { ...wanted, ...readRunInput(context) }),
+      );
+    const task = await client.call('task.add', wanted);
     context.result(task, () => `${task.task_id} ${task.status}: ${toPrintable(task.title)}`);
     return 0;
   },
 });
 
-const list = defineCommand({
+export const taskListCommand = defineCommand({
   name: 'task list',
   about: 'list tasks, newest first',
   flags: {
@@ -260,9 +265,7 @@ const run = defineCommand({
   flags: runFlags,
   examples: ['task run t-4 -f', 'task run t-4 --base release --timeout 1800'],
   async run(context) {
-    const client = await context.engine();
-    const outcome = await client.call('task.run', { id: context.arg(0), ...readRunInput(context) });
-    return reportDispatch(context, client, outcome);
+    return runTask(context, await context.engine(), context.arg(0));
   },
 });
 
@@ -276,11 +279,12 @@ const retry = defineCommand({
   async run(context) {
     const client = await context.engine();
     const input = { id: context.arg(0), hold: context.flags.hold, ...readRunInput(context) };
-    return reportDispatch(context, client, await client.call('task.retry', input));
+    const outcome = await sayWhatBecame(client, input.id, client.call('task.retry', input));
+    return reportDispatch(context, client, outcome);
   },
 });
 
-const cancel = defineCommand({
+export const cancelTaskCommand = defineCommand({
   name: 'task cancel',
   about: 'stop a task; what its worker did so far stays on its branch',
   args: repeatArgument(defineTaskArgument('task:unended')),
@@ -352,10 +356,10 @@ const log = defineCommand({
 
 export const taskCommands: readonly Command[] = [
   add,
-  list,
+  taskListCommand,
   show,
   run,
-  cancel,
+  cancelTaskCommand,
   retry,
   log,
   done,

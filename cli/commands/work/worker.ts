@@ -113,7 +113,7 @@ async function findNextStep(client: EngineClient, row: Row): Promise<string | nu
   return describeNextStep(row, { mayRetry: isLast && task.status === 'failed' });
 }
 
-const log = defineCommand({
+export const workerLogCommand = defineCommand({
   name: 'worker log',
   about: 'show the log of a session',
   args: defineSessionArgument('session'),
@@ -124,7 +124,7 @@ const log = defineCommand({
   },
 });
 
-const kill = defineCommand({
+export const workerKillCommand = defineCommand({
   name: 'worker kill',
   about: 'stop a session; what it did so far stays on its branch',
   args: repeatArgument(defineSessionArgument('session:live')),
@@ -265,11 +265,11 @@ const attach = defineCommand({
 export const workerCommands: readonly Command[] = [
   list,
   show,
-  log,
+  workerLogCommand,
   attach,
   resume,
   comment,
   steer,
   followUp,
-  kill,
+  workerKillCommand,
 ];

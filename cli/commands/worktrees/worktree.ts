@@ -15,6 +15,7 @@ import { type Command, type CommandContext, defineCommand, repeatArgument } from
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle, type PaintFunction, paintPatch } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
+import { defineSessionArgument } from '../../sessions/session-argument.ts';
 import { edit, shell } from './worktree-enter.ts';
 import { pullRequest } from './worktree-pr.ts';
 
@@ -52,9 +53,7 @@ function reportProblems(
   return problems.length === 0 ? 0 : toExitCode(problems[0]!.code);
 }
 
-const sessionArg = [
-  { name: 'session', about: 'session id, or a unique prefix', completes: 'session' },
-] as const;
+const sessionArg = defineSessionArgument('session');
 
 const intoFlag = { type: 'string', value: 'branch', about: 'into this branch' } as const;
 
@@ -120,7 +119,7 @@ function warnOfPatch(patch: string, paint: PaintFunction): string[] {
   return warning === null ? [] : ['', paint('bad', warning)];
 }
 
-const diff = defineCommand({
+export const diffCommand = defineCommand({
   name: 'worktree diff',
   about: 'show what a session changed since its base',
   args: sessionArg,
@@ -210,7 +209,7 @@ function describeVerdict({
   return already_merged ? 'would change nothing: its work is already there' : 'would go through';
 }
 
-const promote = defineCommand({
+export const promoteCommand = defineCommand({
   name: 'worktree promote',
   about: "merge or rebase a session's branch into its base; fails closed on conflicts, never pushes",
   args: sessionArg,
@@ -306,9 +305,7 @@ const prune = defineCommand({
   },
 });
 
-const repeatedSession = repeatArgument([
-  { name: 'session', about: 'session id, or a unique prefix', completes: 'session:ended' },
-]);
+const repeatedSession = repeatArgument(defineSessionArgument('session:ended'));
 
 const discard = defineCommand({
   name: 'worktree discard',
@@ -383,11 +380,11 @@ const undo = defineCommand({
 
 export const worktreeCommands: readonly Command[] = [
   list,
-  diff,
+  diffCommand,
   shell,
   edit,
   trial,
-  promote,
+  promoteCommand,
   pullRequest,
   undo,
   discard,

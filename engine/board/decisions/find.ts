@@ -17,6 +17,7 @@ export interface ApprovedInputs {
 /** Finds decisions. */
 export interface DecisionFinder {
   get(decisionId: string): Decision;
+  /** Finds a decision by its id, a unique prefix, or the id of its task: the open one, otherwise the newest. */
   resolve(prefix: string): Decision;
   /**
    * Newest first, without `ids` those of one state oldest first; at most `limit` (100, or as many as there are
@@ -61,6 +62,10 @@ export function createDecisionFinder({ db }: Pick<Storage, 'db'>): DecisionFinde
   );
   const open = db.prepare<unknown[], DecisionRow>(`SELECT * FROM decision WHERE task_id = ? AND ${OPEN}`);
 
+  const newestOf = db.prepare<unknown[], DecisionRow>(
+    'SELECT * FROM decision WHERE task_id = +? ORDER BY +id DESC LIMIT +?',
+  );
+
   function getDecision(decisionId: string): Decision {
     const row = byId.get(parseId('d', decisionId));
     if (!row)
@@ -70,12 +75,26 @@ export function createDecisionFinder({ db }: Pick<Storage, 'db'>): DecisionFinde
     return toDecision(row);
   }
 
+  function resolveOfTask(taskId: string): Decision {
+    const number = parseId('t', taskId);
+    const row = open.get(number) ?? newestOf.get(number, 1);
+    if (row !== undefined) return toDecision(row);
+    throw new SvcError('not_found', `${taskId} has no decision`, {
+      hint: sentence`{decision.list} lists them`,
+    });
+  }
+
   return {
     get: getDecision,
     resolve: (prefix) =>
-      toDecision(
-        findByPrefix('d', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
-      ),
+      /^t-\d/.test(prefix)
+        ? resolveOfTask(prefix)
+        : toDecision(
+            findByPrefix('d', prefix, {
+              exact: (id) => byId.get(id),
+              like: (pattern) => byPrefix.all(pattern),
+            }),
+          ),
     list({ state, ids, cursor, limit = ids?.length ?? 100 }) {
       if (ids !== undefined) return among.all(formatIdArray('d', ids), state ?? null, limit).map(toDecision);
       const from = cursor === undefined ? null : parseId('d', cursor);

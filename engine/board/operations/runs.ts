@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { by, checkOwnTask, operation } from '../../core/api/operation.ts';
 import { tool } from '../../core/api/tool.ts';
 import { renderWords } from '../../core/api/words.ts';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { agentOverrides, dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
 import { hash, id } from '../input.ts';
@@ -9,6 +10,7 @@ import { sayEnded, type TaskVerdict } from '../tasks/verdict.ts';
 import { checkNotReplaced, type SubmitResult } from '../workflow/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
 import { createRunRequests, dispatchWorker, runTask } from './run-requests.ts';
+import { newTaskInput } from './tasks.ts';
 
 /** The output for agents about a dispatch. */
 const dispatched = z.object({
@@ -28,6 +30,15 @@ const sayDispatched = (result: z.output<typeof dispatched>): string =>
         'tools',
       )
     : sayEnded(result.session, result.verdict as unknown as TaskVerdict);
+
+/** The error of a run whose new task is undone with it: no command can use its id. */
+function sayNotCreated({ code, message, hint, data, cause }: SvcError, taskId: string): SvcError {
+  return new SvcError(code, `${message.replaceAll(taskId, 'the task')}; no task was created`, {
+    ...(hint === undefined || String(hint).includes(taskId) ? {} : { hint }),
+    data,
+    cause,
+  });
+}
 
 /** Operations to start a worker on a task, and to plan it. */
 export function runOperations(deps: BoardOperationsDeps) {
@@ -60,6 +71,29 @@ export function runOperations(deps: BoardOperationsDeps) {
         });
         return answerDispatch(submitted, input.wait, call);
       },
+    }),
+    operation({
+      name: 'task.start',
+      about: 'Create a task and start a worker on it, or neither. Without an agent the default one gets it.',
+      seat: 'chair',
+      changes: true,
+      input: newTaskInput.extend(dispatchInput),
+      run: async (input, caller, call) =>
+        checkNotReplaced(
+          await call.begin(() => {
+            deps.requireConsent();
+            const wanted = actions.newTask(input, caller);
+            const known = agents.withOverrides(agentOverrides(caller));
+            const agent = wanted.agent ?? known.requireDefaultAgent();
+            known.checkInstalled(agent, wanted.project ?? null);
+            const { taskId } = tasks.create({ ...wanted, agent });
+            try {
+              return actions.run(taskId, readDispatchOptions(input, caller), by(caller));
+            } catch (error) {
+              throw sayNotCreated(asSvcError(error), taskId);
+            }
+          }),
+        ),
     }),
     operation({
       name: 'task.plan',

@@ -37,6 +37,16 @@ const newTaskParameters = z.strictObject({
     .describe('Markdown checklist; the task does not run while its ## Clarify has open items'),
 });
 
+/** A person's input for a new task, with more than agents are offered. */
+export const newTaskInput = newTaskParameters.extend({
+  /** By default the first line of the body. */
+  title: title.optional(),
+  project: z.string().optional(),
+  template: z.string().optional(),
+  timeout_sec: timeoutSec,
+  priority,
+});
+
 /** Operations on tasks; agents are offered the ones that are tools. */
 export const taskOperations = (deps: BoardOperationsDeps) => [
   ...taskListOperations(deps),
@@ -54,14 +64,7 @@ function taskChangeOperations(deps: BoardOperationsDeps) {
       seat: 'chair',
       changes: true,
       parameters: newTaskParameters,
-      input: newTaskParameters.extend({
-        /** By default the first line of the body. */
-        title: title.optional(),
-        project: z.string().optional(),
-        template: z.string().optional(),
-        timeout_sec: timeoutSec,
-        priority,
-      }),
+      input: newTaskInput,
       output: taskOutline,
       names,
       say: ({ id, status, agent }) => `${id} is ${status}${agent === null ? '' : ` to ${agent}`}.`,

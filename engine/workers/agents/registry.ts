@@ -2,8 +2,10 @@ import { resolve } from 'node:path';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { findProgram } from '../../core/base/find-program.ts';
 import { isInsideFolder } from '../../core/base/paths.ts';
+import { sentence } from '../../core/base/sentence.ts';
 import { detectAgents } from './detect.ts';
 import { findKeyBeforeLogin } from './find-payer.ts';
+import { INSTALL_LINES } from './install-lines.ts';
 import { listPrograms, locateAgent } from './locate-agent.ts';
 import { findPreset } from './presets/index.ts';
 import { checkHeadlessCommand } from './template.ts';
@@ -112,8 +114,13 @@ export interface AgentRegistry {
   listProjectIds(): string[];
   /** The workspace's own project first. */
   listProjects(): ProjectChoice[];
-  /** The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none. */
+  /**
+   * The name under which a task without an agent runs: a preset, `default` for agents.default_cmd, or the only
+   * installed agent; null for none.
+   */
   findDefaultAgent(): string | null;
+  /** Returns the same. Throws `tool_missing` if no agent is installed, and `conflict` if there are several. */
+  requireDefaultAgent(): string;
   /** Throws `unknown_agent`. */
   findCommand(agent: string): AgentCommand;
   /** Throws `unknown_agent`, `unknown_project`, and `tool_missing` for one whose program is not found from the project's folder. */
@@ -190,7 +197,7 @@ export function createAgents(deps: AgentsDeps): AgentRegistry {
       throw new SvcError('tool_missing', `${agent} is not installed: ${program} was not found`, {
         hint:
           installed.length === 0
-            ? 'no agent is installed here; svc agents lists the known ones'
+            ? sentence`no agent is installed; ${INSTALL_LINES.claude} installs one`
             : `installed: ${installed.join(', ')}; the engine uses the PATH that it was started with`,
         data: { agent, program, installed },
       });
@@ -210,7 +217,26 @@ export function createAgents(deps: AgentsDeps): AgentRegistry {
     },
     findDefaultAgent() {
       const { default_cmd, default_preset } = readConfig().agents;
-      return default_cmd !== '' ? DEFAULT : default_preset === '' ? null : default_preset;
+      if (default_cmd !== '') return DEFAULT;
+      if (default_preset !== '') return default_preset;
+      const [only = null, ...others] = listInstalled();
+      return others.length === 0 ? only : null;
+    },
+    requireDefaultAgent() {
+      const agent = agents.findDefaultAgent();
+      if (agent !== null) return agent;
+      const installed = listInstalled();
+      if (installed.length > 0)
+        throw new SvcError('conflict', `several agents are installed: ${installed.join(', ')}`, {
+          hint: sentence`name one with {input.agent}; {config.set agents.default_preset ${installed[0]}} chooses one for every task`,
+        });
+      const programs = Object.entries(listCommands()).flatMap(([name, template]) =>
+        listPrograms(locateAgent(template, name)),
+      );
+      throw new SvcError('tool_missing', 'no agent is installed', {
+        hint: sentence`${INSTALL_LINES.claude} installs one; {agent.held} lists the others that svc knows`,
+        data: { programs },
+      });
     },
     findCommand,
     findAuth(agent) {

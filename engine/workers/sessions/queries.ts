@@ -1,5 +1,6 @@
 import { SvcError } from '../../core/base/errors.ts';
-import { asWorkerSession, findByPrefix, formatIdArray, parseId } from '../../core/base/ids.ts';
+import { asWorkerSession, findByPrefix, formatId, formatIdArray, parseId } from '../../core/base/ids.ts';
+import { sentence } from '../../core/base/sentence.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { SessionFilter } from './records.ts';
 import { SELECT_SESSIONS, type Session, type SessionRow, type SessionState, toSession } from './rows.ts';
@@ -7,6 +8,7 @@ import { SELECT_SESSIONS, type Session, type SessionRow, type SessionState, toSe
 /** Finds worker sessions, and counts them. */
 export interface SessionQueries {
   get(sessionId: string): Session;
+  /** Finds a session by its id, a unique prefix, or the id of its task. Throws `not_found`, `conflict`. */
   resolve(prefix: string): Session;
   /** Reports whether the id belongs to a worker session. */
   isKnown(sessionId: string): boolean;
@@ -56,6 +58,9 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>): SessionQuerie
      AND (? = 0 OR s.state <> 'ended') ORDER BY s.id DESC LIMIT +?`,
   );
   const ofTaskId = db.prepare<unknown[], SessionRow>(`${SELECT_SESSIONS} WHERE s.task_id = +? ORDER BY s.id`);
+  const taskById = db.prepare<unknown[], { id: number; session_id: number | null; race: number | null }>(
+    'SELECT id, session_id, race FROM task WHERE id = ?',
+  );
   const inRace = db.prepare<unknown[], SessionRow>(`${SELECT_SESSIONS} WHERE s.race = ? ORDER BY s.id`);
   const branched = db.prepare<unknown[], SessionRow>(
     `${SELECT_SESSIONS} WHERE s.branch = +? ORDER BY s.id DESC LIMIT 1`,
@@ -74,6 +79,23 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>): SessionQuerie
     return toSession(row);
   }
 
+  /** Finds the session that works, or has worked last, on a task. */
+  function resolveOfTask(taskId: string): Session {
+    const row = taskById.get(parseId('t', taskId));
+    if (row === undefined)
+      throw new SvcError('not_found', `no task ${taskId}`, { hint: sentence`{task.list} lists them` });
+    if (row.session_id !== null) return getSession(formatId('s', row.session_id));
+    if (row.race !== null)
+      throw new SvcError('conflict', `${taskId} has several workers in a race`, {
+        hint: sentence`{task.compare ${taskId}} lists them`,
+      });
+    const last = ofTaskId.all(row.id).at(-1);
+    if (last !== undefined) return toSession(last);
+    throw new SvcError('not_found', `${taskId} has no session yet`, {
+      hint: sentence`{task.run ${taskId}} starts one`,
+    });
+  }
+
   function countByState(): { queued: number; paused: number; running: number } {
     const found = { queued: 0, paused: 0, running: 0 };
     for (const { state, is_paused, n } of count.all()) {
@@ -86,9 +108,14 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>): SessionQuerie
   return {
     get: getSession,
     resolve: (prefix) =>
-      toSession(
-        findByPrefix('s', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
-      ),
+      /^t-\d/.test(prefix)
+        ? resolveOfTask(prefix)
+        : toSession(
+            findByPrefix('s', prefix, {
+              exact: (id) => byId.get(id),
+              like: (pattern) => byPrefix.all(pattern),
+            }),
+          ),
     isKnown: (sessionId) =>
       asWorkerSession(sessionId) !== null && byId.get(parseId('s', sessionId)) !== undefined,
     list({ state, live: onlyLive = false, ids, cursor, limit = ids?.length ?? 100 }) {

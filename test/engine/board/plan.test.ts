@@ -164,9 +164,15 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
       [lost.problem?.code, lost.folder, lost.repository, lost.agent],
       ['unknown_project', null, null, 'scripted'],
     );
-    const nobody = await plan(open);
-    assert.deepEqual([nobody.agent, nobody.problem?.code], [null, 'conflict']);
-    assert.match(nobody.problem?.hint ?? '', /svc task assign/);
+    // The only agent that is installed.
+    assert.deepEqual([(await plan(open)).agent], ['scripted']);
+    await here.close();
+    const second = await ws.svc(['config', 'set', 'agents.cmds.second', `${process.execPath} {{prompt}}`]);
+    assert.equal(second.code, 0, second.stderr);
+    here = await engineHere(ws, { workerCap: 0 });
+    const unclear = await plan(open);
+    assert.deepEqual([unclear.agent, unclear.problem?.code], [null, 'conflict']);
+    assert.match(unclear.problem?.hint ?? '', /svc task assign/);
   });
 
   test('the plan is shown with a decision, for people as well', async () => {

@@ -57,7 +57,10 @@ describe('a ledger on the command line', () => {
     );
     const refused = await ws.svc(['task', 'run', task.task_id]);
     assert.equal(refused.code, 3);
-    assert.match(refused.stderr, /^error: the ledger of t-\d+ has 1 item to clarify first$/m);
+    assert.match(
+      refused.stderr,
+      /^error: the ledger of t-\d+ has 1 item to clarify first; t-\d+ is still assigned$/m,
+    );
     assert.match(refused.stderr, /^hint: settle and check off docs\/gate\.md:2$/m);
 
     const ran = await ws.svc(['task', 'run', task.task_id, '--force', '-f', '--json']);
