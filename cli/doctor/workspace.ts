@@ -71,7 +71,7 @@ export function checkSecrets(workspace: CheckedWorkspace, engine: RunningEngine 
         `${names.join(', ')} is not set in the engine${isHere ? ', which was started without it; it is set here' : ''}`,
         isHere
           ? 'svc down, then svc up passes it on; workers keep running'
-          : `export ${names[0]}=…, or put it into keys.env; then svc down and svc up`,
+          : 'svc webhook secret creates it; then svc down and svc up',
       );
     }
     if (names.length === 0) {
@@ -89,7 +89,7 @@ export function checkSecrets(workspace: CheckedWorkspace, engine: RunningEngine 
       return reportWarning(
         key,
         `${names.join(', ')} is not set here`,
-        `export ${names[0]}=…, or put it into keys.env`,
+        'svc webhook secret creates it, if an automation should send tasks',
       );
     }
     const short = set.filter((name) => (lookup(name)?.length ?? SHORT_SECRET) < SHORT_SECRET);
@@ -97,7 +97,7 @@ export function checkSecrets(workspace: CheckedWorkspace, engine: RunningEngine 
       return reportWarning(
         key,
         `${short.join(', ')} is short and can be guessed`,
-        'make one with: openssl rand -hex 32',
+        'remove it; svc webhook secret creates a better one',
       );
     }
     return reportPass(key, `${set.join(', ')} set${unset.length > 0 ? `, ${unset.join(', ')} not` : ''}`);

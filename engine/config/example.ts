@@ -169,7 +169,7 @@ export function renderStarterYaml({ name, preset, installed, addresses }: InitFi
   const formatScalar = (text: string): string => stringify(text, { lineWidth: 0 }).trimEnd();
   const agents =
     preset === undefined
-      ? '  # No agent was found on the path. Install one, or set your own command in cmds.\n  # default_preset: claude'
+      ? '  # No agent was found on the path. The only one that is installed later is used.\n  # default_preset: claude'
       : `  # Found on this machine: ${installed.join(', ')}.\n  default_preset: ${preset}`;
   const apart = Object.entries(addresses).map(
     ([key, value]) => `${key.split('.')[0]}:\n  addr: ${formatScalar(value)}\n`,
@@ -183,7 +183,7 @@ export function renderStarterYaml({ name, preset, installed, addresses }: InitFi
 
 workspace:
   name: ${formatScalar(name)}
-  # Not used yet: for language checks.
+  # The language of code and comments, for svc guard.
   # code_lang: en
 
 project:
@@ -195,7 +195,7 @@ ${agents}
   timeout_sec: 1800
 
 webhook:
-  # The name of the variable that holds the shared secret, never the secret itself.
+  # The name of the variable that holds the shared secret. For requests from outside: svc webhook secret creates it.
   secret_env: SVC_WEBHOOK_SECRET
   # false lets a signed request start an agent without asking anyone.
   require_approval: true

@@ -32,7 +32,7 @@ export function listReceiverSecrets(
         'secret_missing',
         `${names.join(', ')} is not set${route === null ? '' : ` (${key})`}`,
         {
-          hint: `export ${names[0]}=…`,
+          hint: 'svc webhook secret creates it',
         },
       );
     for (const each of route === null ? SECRET_ROUTES : [route]) secrets[each] = set;

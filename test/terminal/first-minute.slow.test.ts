@@ -63,7 +63,7 @@ describe('svc alone in a real terminal', withTmux, () => {
     terminal.keys('Enter');
     const { screen, status } = await terminal.exited();
     assert.equal(status, 0);
-    assert.match(screen, /no agent was found/);
+    assert.match(screen, /no agent was found[\s\S]*npm install -g @anthropic-ai\/claude-code/);
     assert.doesNotMatch(screen, /╔/);
   });
 

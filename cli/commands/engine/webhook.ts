@@ -12,6 +12,7 @@ import {
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { formatFacts } from '../../print.ts';
 import { hostHere } from './engine.ts';
+import { webhookSecretCommand } from './webhook-secret.ts';
 
 const formatAccess = (entry: WireValue<AccessLogEntry>): string =>
   toPrintable(
@@ -232,7 +233,7 @@ async function findReceiver(
   });
 }
 
-export const webhookCommands: readonly Command[] = [serve, test];
+export const webhookCommands: readonly Command[] = [serve, webhookSecretCommand, test];
 
 /** Formats a value; objects and lists, such as the fields of a refusal, as JSON. */
 const formatValue = (value: unknown): string | null =>

@@ -48,6 +48,7 @@ export const initCommand: Command = defineCommand({
       readEnvironmentFlag,
       findFreeAddresses,
       HEADLESS,
+      INSTALL_LINES,
       resolveMachineHome,
       refuseInsideRun,
       renderStarterYaml,
@@ -107,7 +108,7 @@ export const initCommand: Command = defineCommand({
       hook: installHook(),
       addresses,
     };
-    context.result(report, formatReport);
+    context.result(report, (each) => formatReport(each, Object.values(INSTALL_LINES)));
   },
 });
 
@@ -157,7 +158,10 @@ export async function findGitRoot(cwd: string, env: NodeJS.ProcessEnv): Promise<
 const formatHook = ({ hook, state }: HookReport): string =>
   `${hook} ${state === 'there already' ? 'is there already' : `was ${state}`}: commits to paths that others hold a lock on are refused`;
 
-function formatReport({ file, agents, default_preset, excluded_in, hook, addresses }: Report): string {
+function formatReport(
+  { file, agents, default_preset, excluded_in, hook, addresses }: Report,
+  installLines: readonly string[],
+): string {
   const lines = [`wrote ${file}`];
   if (excluded_in !== null) lines.push(`.svc/ is excluded from git in ${excluded_in}`);
   if (hook !== null) lines.push(formatHook(hook));
@@ -167,18 +171,27 @@ function formatReport({ file, agents, default_preset, excluded_in, hook, address
         .map(([key, value]) => `${key} ${value}`)
         .join(' and ')}`,
     );
-  lines.push(
-    agents.length > 0
-      ? `agents found: ${agents.join(', ')}; tasks go to ${default_preset} unless they name another`
-      : 'no agent was found on the path; install one or set agents.cmds',
+  const next =
+    default_preset === null
+      ? [
+          'no agent was found on the path',
+          '',
+          'next, install one of these, or configure a command of yours:',
+          ...installLines.map((line) => `  ${line}`),
+          "  svc config set agents.cmds.mine 'my-agent {{prompt}}'",
+          'then:',
+        ]
+      : [
+          `agents found: ${agents.join(', ')}; tasks go to ${default_preset} unless they name another`,
+          '',
+          'next:',
+        ];
+  return [
+    ...lines,
+    ...next,
+    '  svc run "fix the typo in README.md"   gives an agent a task, in its own worktree',
+    '  svc                                   opens the dashboard',
     '',
-    'next:',
-    '  export SVC_WEBHOOK_SECRET=$(openssl rand -hex 32)',
-    '  svc doctor          checks that everything is in place',
-    '  svc up              starts the engine, and its receiver with it',
-    '  svc chair           starts your agent with the tools of svc',
-    '  svc                 opens the dashboard',
-    '  svc config keys     lists every key',
-  );
-  return lines.join('\n');
+    'svc doctor checks the setup. When an automation should send tasks: svc webhook secret',
+  ].join('\n');
 }
