@@ -1,5 +1,6 @@
 import { nearWords } from '../engine/index.ts';
 import type { Command } from './command.ts';
+import type { HelpGroup } from './help-groups.ts';
 
 /** A file of commands, with their first words. */
 interface CommandModule {
@@ -9,7 +10,7 @@ interface CommandModule {
 
 /** Commands that serve the same purpose, under one title in help and in docs/reference/commands.md. */
 interface CommandGroup {
-  title: string;
+  title: HelpGroup;
   modules: readonly CommandModule[];
 }
 
@@ -19,7 +20,7 @@ interface CommandGroup {
  */
 const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
-    title: 'every day',
+    title: 'daily',
     modules: [
       { words: ['run'], load: async () => [(await import('./commands/daily/run.ts')).runPromptCommand] },
       {
@@ -68,7 +69,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
     ],
   },
   {
-    title: 'start here',
+    title: 'start',
     modules: [
       { words: ['init'], load: async () => [(await import('./commands/start/init.ts')).initCommand] },
       { words: ['doctor'], load: async () => [(await import('./commands/start/doctor.ts')).doctorCommand] },
@@ -119,7 +120,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
     ],
   },
   {
-    title: 'agents',
+    title: 'integrate',
     modules: [
       { words: ['chair'], load: async () => [(await import('./commands/agents/chair.ts')).chairCommand] },
       { words: ['agents'], load: async () => (await import('./commands/agents/agents.ts')).agentsCommands },
@@ -267,7 +268,7 @@ async function loadModules(modules: readonly CommandModule[]): Promise<Command[]
 export const loadCommands = (): Promise<Command[]> => loadModules(MODULES);
 
 /** The commands that people use, as help shows them. */
-export const loadCommandGroups = (): Promise<{ title: string; commands: Command[] }[]> =>
+export const loadCommandGroups = (): Promise<{ title: HelpGroup; commands: Command[] }[]> =>
   Promise.all(
     COMMAND_GROUPS.map(async ({ title, modules }) => ({
       title,

@@ -64,6 +64,8 @@ export type CompletionProposal =
   | 'agent'
   | 'agent:held'
   | 'key'
+  /** The values of the key before it. */
+  | 'setting'
   | 'tool';
 
 /** The context of a command. Commands print through it and never use `process` themselves. */

@@ -1,6 +1,7 @@
 import { isErrorCode, toExitCode, toHttpStatus } from '../engine/core/base/errors.ts';
 import { catalogues } from '../engine/index.ts';
 import { type Command, type FlagSpec, toKebabCase } from './command.ts';
+import type { HelpGroup } from './help-groups.ts';
 
 export const formatUsage = (command: Command): string => {
   const args = (command.args ?? []).map((arg) => {
@@ -78,8 +79,60 @@ export async function renderCodeHelp(word: string): Promise<string | null> {
   return lines.length === 0 ? null : `${lines.join('\n')}\n`;
 }
 
-/** `svc --help`: every command, under the titles of its group. */
-export function renderOverview(groups: readonly { title: string; commands: readonly Command[] }[]): string {
+interface ListedGroup {
+  title: HelpGroup;
+  commands: readonly Command[];
+}
+
+/** `svc --help`: the daily commands, and the first words of the others by group; one screen. */
+export function renderOverview([daily, ...groups]: readonly ListedGroup[]): string {
+  const often = (daily?.commands ?? []).map(
+    (each): Row => [formatUsage(each).replace(' [options]', ''), each.about],
+  );
+  const others = groups.flatMap(({ title, commands }): Row[] => {
+    const words = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))];
+    return wrapWords(words).map((line, at) => [at === 0 ? title : '', line]);
+  });
+  return `svc: a local workshop for coding agents
+
+usage: svc <command> [arguments] [options]
+
+every day:
+${alignRows([...often, ['svc', 'open the dashboard']]).join('\n')}
+
+more commands, by group (svc help GROUP explains them):
+${alignRows(others).join('\n')}
+
+svc <command> --help explains a command, svc help <code> an error code.
+svc help --all lists every command. All of them take --json.
+`;
+}
+
+const WRAP_AT = 60;
+
+/** Joins words with commas, in lines of a screen. */
+function wrapWords(words: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (const [at, word] of words.entries()) {
+    const text = at === words.length - 1 ? word : `${word},`;
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + text.length < WRAP_AT)
+      lines[lines.length - 1] = `${last} ${text}`;
+    else lines.push(text);
+  }
+  return lines;
+}
+
+/** `svc help GROUP`: its commands. */
+export const renderGroup = ({ title, commands }: ListedGroup): string =>
+  `${title}:
+${alignRows(commands.map((each): Row => [`svc ${each.name}`, each.about])).join('\n')}
+
+svc <command> --help explains one.
+`;
+
+/** `svc help --all`: every command, under the titles of its group. */
+export function renderEverything(groups: readonly ListedGroup[]): string {
   const sections = groups.map(({ title, commands }) => ({
     title,
     rows: commands.map((each): Row => [each.name, each.about]),

@@ -12,11 +12,12 @@ import {
 } from '../engine/index.ts';
 import { FIRST_WORDS, findCommand, loadCommandGroups, loadCommands, suggestCommand } from './catalogue.ts';
 import type { Command, CommandContext } from './command.ts';
-
 import {
   renderCodeHelp,
   renderCommandHelp,
+  renderEverything,
   renderFirstWordHelp,
+  renderGroup,
   renderOverview,
   renderSummary,
 } from './help.ts';
@@ -91,7 +92,8 @@ async function runCommandLine(argv: readonly string[], around: CliEnvironment): 
     const rest = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
     if (rest.length > 0) return printHelp(rest, around);
     const isAsked = first === 'help' || asksHelp;
-    (isAsked ? stdout : stderr).write(renderOverview(await loadCommandGroups()));
+    const render = isAsked && argv.includes('--all') ? renderEverything : renderOverview;
+    (isAsked ? stdout : stderr).write(render(await loadCommandGroups()));
     return isAsked ? 0 : EXIT.usage;
   }
   if (asksHelp) return printHelp(argv, around);
@@ -197,6 +199,11 @@ async function printHelp(argv: readonly string[], around: CliEnvironment): Promi
   }
   const group = (await loadCommands()).filter((each) => each.name.startsWith(`${words[0]} `));
   if (group.length === 0) {
+    const titled = (await loadCommandGroups()).find(({ title }) => title === words.join(' '));
+    if (titled !== undefined) {
+      stdout.write(renderGroup(titled));
+      return 0;
+    }
     const aboutCode = words.length === 1 ? await renderCodeHelp(words[0] ?? '') : null;
     if (aboutCode === null) throw await createUnknownCommandError(words);
     stdout.write(aboutCode);

@@ -55,7 +55,7 @@ export function writeBashScript(commands: readonly Command[]): string {
 # Use it with: source <(svc completion bash)
 
 _svc_words() { COMPREPLY=($(compgen -W "$1" -- "$cur")); }
-_svc_ask() { _svc_words "$("$program" __complete "$1" "$cur" 2>/dev/null </dev/null)"; }
+_svc_ask() { _svc_words "$("$program" __complete "$1" -- "$cur" "$prev" 2>/dev/null </dev/null)"; }
 _svc_file() { local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$cur")); }
 _svc_folder() { local IFS=$'\\n'; COMPREPLY=($(compgen -d -- "$cur")); }
 
@@ -67,7 +67,7 @@ _svc() {
   elif [[ $prev == "=" ]]; then prev=\${COMP_WORDS[COMP_CWORD-2]}
   fi
   if ((COMP_CWORD == 1)); then
-    _svc_words ${quoteForShell([...words.map(([word]) => word), 'help'].join(' '))}
+    _svc_words ${quoteForShell(words.map(([word]) => word).join(' '))}
     return
   fi
 

@@ -1,4 +1,5 @@
 import { type Command, type CompletionProposal, type FlagSpec, toKebabCase } from '../command.ts';
+import { HELP_GROUPS } from '../help-groups.ts';
 
 /** How the value of an argument or a flag is completed; ids, agents and keys are looked up while typing. */
 export type CompletionKind = CompletionProposal | 'file' | 'folder';
@@ -56,17 +57,26 @@ const EVERYWHERE: readonly FlagWords[] = [
   { long: '--help', short: '-h', about: 'show help', takesValue: false, choices: [], kind: null },
 ];
 
-/** Every command that people use, in the order of help. */
-export const describeCommands = (commands: readonly Command[]): CompletedCommand[] =>
-  commands
-    .filter(({ hidden }) => !hidden)
-    .map(({ name, about, args = [], flags = {} }) => ({
-      name,
-      about,
-      flags: [...Object.entries(flags).map(([flag, table]) => describeFlag(flag, table)), ...EVERYWHERE],
-      args: args.map((arg) => arg.choices ?? arg.completes ?? null),
-      rest: (args.at(-1)?.rest && args.at(-1)?.completes) || null,
-    }));
+/** Every command that people use, in the order of help, and help itself. */
+export function describeCommands(commands: readonly Command[]): CompletedCommand[] {
+  const shown = commands.filter(({ hidden }) => !hidden);
+  const words = new Set(shown.map(({ name }) => name.split(' ')[0] ?? ''));
+  const described = shown.map(({ name, about, args = [], flags = {} }) => ({
+    name,
+    about,
+    flags: [...Object.entries(flags).map(([flag, table]) => describeFlag(flag, table)), ...EVERYWHERE],
+    args: args.map((arg) => arg.choices ?? arg.completes ?? null),
+    rest: (args.at(-1)?.rest && args.at(-1)?.completes) || null,
+  }));
+  const help = {
+    name: 'help',
+    about: 'show help',
+    flags: [describeFlag('all', { type: 'boolean', about: 'list every command' })],
+    args: [[...new Set([...words, ...HELP_GROUPS])]],
+    rest: null,
+  };
+  return [...described, help];
+}
 
 /** First words, each with the commands below it; a single-word command has itself. */
 export function groupByFirstWord(completions: readonly CompletedCommand[]): Map<string, CompletedCommand[]> {

@@ -55,7 +55,7 @@ export function writeFishScript(commands: readonly Command[]): string {
 function __svc_ask
     set -l words (commandline -opc)
     set -l current (commandline -ct)
-    $words[1] __complete $argv[1] (string replace -r -- '^--[^=]*=' '' $current) 2>/dev/null </dev/null
+    $words[1] __complete $argv[1] -- (string replace -r -- '^--[^=]*=' '' $current) $words[-1] 2>/dev/null </dev/null
 end
 
 # The words of the command before the cursor.
@@ -93,10 +93,8 @@ function __svc_at
 end
 
 complete -c svc -f
-${[
-  ...words.map(([word, below]) => [word, describeFirstWord(word, below)] as const),
-  ['help', 'show help'] as const,
-]
+${words
+  .map(([word, below]) => [word, describeFirstWord(word, below)] as const)
   .map(([word, about]) => `complete -c svc -n '__svc_is ""' -a ${word} -d ${quoteForFish(about)}`)
   .join('\n')}
 ${nested

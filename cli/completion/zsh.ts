@@ -25,7 +25,7 @@ export function writeZshScript(commands: readonly Command[]): string {
 # Use it with: source <(svc completion zsh), or as a file _svc in a folder of $fpath
 
 _svc_words() { compadd -- \${=1}; }
-_svc_ask() { compadd -- \${(f)"$(_call_program ids \${(q)program} __complete $1 \${(q)PREFIX} 2>/dev/null </dev/null)"}; }
+_svc_ask() { compadd -- \${(f)"$(_call_program ids \${(q)program} __complete $1 -- \${(q)PREFIX} \${(q)prev} 2>/dev/null </dev/null)"}; }
 _svc_file() { _files; }
 _svc_folder() { _files -/; }
 
@@ -33,7 +33,7 @@ _svc() {
   local program=$words[1] prev=$words[CURRENT-1] command=$words[2] at=3 valued position=0
   local -a list flags
   if ((CURRENT == 2)); then
-    list=(${[...words.map(([word, below]) => formatEntry(word, describeFirstWord(word, below))), formatEntry('help', 'show help')].join(' ')})
+    list=(${words.map(([word, below]) => formatEntry(word, describeFirstWord(word, below))).join(' ')})
     _describe command list
     return
   fi

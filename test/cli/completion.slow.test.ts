@@ -30,6 +30,10 @@ const CASES: [typed: string, proposed: readonly string[]][] = [
   ['svc msg show ', ['1']],
   ['svc config get agents.ti', ['agents.timeout_sec']],
   ['svc completion ', ['bash', 'zsh', 'fish']],
+  ['svc config set guard.profile s', ['strict', 'shared']],
+  ['svc config set webhook.require_approval ', ['true', 'false']],
+  ['svc help integ', ['integrate']],
+  ['svc help --a', ['--all']],
 ];
 
 describe('shell completion', () => {

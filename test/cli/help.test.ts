@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { findCommand, loadCommands } from '../../cli/catalogue.ts';
+import { HELP_GROUPS } from '../../cli/help-groups.ts';
 import { parseArguments } from '../../cli/parse.ts';
 import { type Ran, runHere } from '../support/workspaces/command-line.ts';
 import { temporaryFolder } from '../support/workspaces/git.ts';
@@ -24,24 +25,29 @@ describe('help', () => {
   });
 
   test('help lists every command once, under the title of its group', async () => {
-    const { code, stdout } = await run(['--help']);
+    const { code, stdout } = await run(['help', '--all']);
     assert.equal(code, 0);
     const titles = stdout.match(/^\w[\w ]*(?=:$)/gm);
-    assert.deepEqual(titles, [
-      'every day',
-      'start here',
-      'work',
-      'decide',
-      'talk',
-      'worktrees',
-      'agents',
-      'configuration',
-      'engine',
-    ]);
+    assert.deepEqual(titles, [...HELP_GROUPS]);
     const listed = stdout.split('\n').flatMap((line) => /^ {2}(\S+(?: \S+)?) {2,}\S/.exec(line)?.[1] ?? []);
     const shown = (await loadCommands()).filter(({ hidden }) => !hidden).map(({ name }) => name);
     assert.deepEqual(listed, shown);
+  });
+
+  test('help fits a screen: the daily commands, and every other first word under its group', async () => {
+    const { code, stdout } = await run(['--help']);
+    assert.equal(code, 0);
     assert.equal((await run(['help'])).stdout, stdout);
+    const lines = stdout.split('\n');
+    assert.ok(lines.length <= 45, `${lines.length} lines`);
+    assert.ok(Math.max(...lines.map((line) => line.length)) <= 80);
+    const shown = (await loadCommands()).filter(({ hidden }) => !hidden).map(({ name }) => name);
+    for (const name of shown) assert.match(stdout, new RegExp(`\\b${name.split(' ')[0]}\\b`));
+    for (const group of HELP_GROUPS) {
+      const listed = await run(['help', group]);
+      assert.equal(listed.code, 0, group);
+      assert.match(listed.stdout, new RegExp(`^${group}:\n {2}svc `));
+    }
   });
 
   test('options of another program are passed to it, with or without -- before them', async () => {

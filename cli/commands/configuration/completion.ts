@@ -40,11 +40,21 @@ export const completeCommand: Command = defineCommand({
   name: '__complete',
   about: 'suggestions for the completion scripts',
   hidden: true,
-  args: [{ name: 'words', about: 'the kind, and the text typed so far', optional: true, rest: true }],
+  args: [
+    {
+      name: 'words',
+      about: 'the kind, the text typed so far, and the word before it',
+      optional: true,
+      rest: true,
+    },
+  ],
   examples: ['__complete task t-1'],
   async run(context) {
-    const [kind, typed = ''] = context.args;
-    const found = await listProposals(context, kind as CompletionProposal, typed).catch(() => []);
+    const [kind, typed = '', before = ''] = context.args;
+    const found = await (kind === 'setting'
+      ? listSettings(context, before)
+      : listProposals(context, kind as Exclude<CompletionProposal, 'setting'>, typed)
+    ).catch(() => []);
     // Shells expand proposals, so only plain words may reach them.
     const plain = found.filter((word) => /^[\w.-]+$/.test(word) && word.startsWith(typed));
     context.result(plain, (words) => words.join('\n'));
@@ -93,7 +103,7 @@ const listMessages =
   };
 
 /** The sources of ids by kind. */
-const SOURCES: Readonly<Record<Exclude<CompletionProposal, 'agent' | 'key' | 'tool'>, Source>> = {
+const SOURCES: Readonly<Record<Exclude<CompletionProposal, 'agent' | 'key' | 'setting' | 'tool'>, Source>> = {
   task: listTasks({}),
   'task:idle': listTasks(
     {},
@@ -118,7 +128,7 @@ const SOURCES: Readonly<Record<Exclude<CompletionProposal, 'agent' | 'key' | 'to
 
 async function listProposals(
   context: CommandContext,
-  kind: CompletionProposal,
+  kind: Exclude<CompletionProposal, 'setting'>,
   typed: string,
 ): Promise<string[]> {
   if (kind === 'tool') return listTools(context);
@@ -127,6 +137,13 @@ async function listProposals(
   const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
   const ids = await SOURCES[kind](client, /\d$/.test(typed) ? SEARCHED : PROPOSED);
   return ids.map(String);
+}
+
+/** Lists the values that a key of svc.yaml may have. */
+async function listSettings(context: CommandContext, key: string): Promise<string[]> {
+  if (key === 'agents.default_preset') return listAgentNames(context);
+  const found = (await configuration()).describeKeys().find((each) => each.key === key);
+  return found?.allowed ?? [];
 }
 
 async function listTools(context: CommandContext): Promise<string[]> {

@@ -120,7 +120,7 @@ const set = defineCommand({
   about: 'change one key of svc.yaml; the whole file is checked before it is written',
   args: [
     { name: 'key', about: 'dotted key', completes: 'key' },
-    { name: 'value', about: 'the new value as YAML; null removes the key' },
+    { name: 'value', about: 'the new value as YAML; null removes the key', completes: 'setting' },
   ],
   examples: ['config set agents.timeout_sec 1800', "config set policy.actors '[alice, bob]'"],
   async run(context) {
