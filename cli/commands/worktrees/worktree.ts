@@ -18,6 +18,7 @@ import { formatFacts } from '../../print.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 import { edit, shell } from './worktree-enter.ts';
 import { pullRequest } from './worktree-pr.ts';
+import { gitSettings } from './worktree-settings.ts';
 
 /** Explains why something of a repository could not be read. */
 interface Unread {
@@ -386,6 +387,7 @@ export const worktreeCommands: readonly Command[] = [
   trial,
   promoteCommand,
   pullRequest,
+  gitSettings,
   undo,
   discard,
   restore,

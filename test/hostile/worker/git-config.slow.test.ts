@@ -137,9 +137,9 @@ hostile(
       assert.equal(existsSync(here.marker), false, what);
       if (end !== null)
         assert.deepEqual([end.unsafe, end.wip, promoted?.alreadyMerged], [undefined, true, false], what);
-      const planted = await here.worktrees.findPlantedPrograms(here.worktree).catch(() => []);
+      const planted = await here.worktrees.findPlantedSettings(here.worktree).catch(() => null);
       const isHook = what === 'a hook' || what.startsWith('a place');
-      if (!isHook) assert.notDeepEqual(planted, [], what);
+      if (!isHook) assert.notDeepEqual(planted?.programs ?? [], [], what);
       // The setting is still the worker's when the next one starts.
       await here.open().rememberPrograms(here.root, { isQuiet: true });
       writeFileSync(join(here.worktree, 'more.txt'), 'more\n');
@@ -173,7 +173,7 @@ hostile(
     assert.deepEqual([end.unsafe, end.wip], [undefined, true]);
     assert.equal(git('cat-file', 'blob', 'main:a.big'), 'pointer');
     assert.equal(existsSync(marker), false);
-    assert.deepEqual(await here.worktrees.findPlantedPrograms(root), ['filter.big.clean']);
+    assert.deepEqual((await here.worktrees.findPlantedSettings(root)).programs, ['filter.big.clean']);
     // After removing it, people have their own setting back, and what they write then is theirs.
     git('config', 'filter.big.clean', 'sed s/large/other/');
     await here.worktrees.rememberPrograms(root, { isQuiet: true });

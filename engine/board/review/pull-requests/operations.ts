@@ -35,7 +35,13 @@ interface PullRequestDeps {
   sessions: Sessions;
   worktrees: Pick<
     Worktrees,
-    'listRemotes' | 'findHead' | 'listUntrustedSettings' | 'listTrustedSettings' | 'usesLfs'
+    | 'listRemotes'
+    | 'findHead'
+    | 'listUntrustedSettings'
+    | 'listTrustedSettings'
+    | 'compareSettings'
+    | 'acceptSettings'
+    | 'usesLfs'
   >;
   records: PullRequestRecords;
   readEvidence(sessionId: string): Promise<Verification>;
@@ -45,6 +51,7 @@ interface PullRequestDeps {
 export const pullRequestOperations = (deps: PullRequestDeps) => [
   preparePullRequest(deps),
   recordPullRequest(deps),
+  compareGitSettings(deps),
 ];
 
 /** Creates the operation that returns the content of a pull request. */
@@ -69,15 +76,13 @@ const preparePullRequest = ({ sessions, worktrees, records, readEvidence }: Pull
           `${sessionId} was made from a commit, so there is no branch to merge a pull request into`,
         );
       if (head === session.baseCommit) throw new SvcError('conflict', `${sessionId} has no commits`);
-      const untrusted = await worktrees.listUntrustedSettings(repository, {
-        isQuiet: sessions.listLive().every(({ state }) => state === 'queued'),
-      });
+      const untrusted = await worktrees.listUntrustedSettings(repository, { isQuiet: isQuiet(sessions) });
       if (untrusted.length > 0)
         throw new SvcError(
           'worktree_unsafe',
-          `a worker has written git settings that decide what a push runs, or where it goes: ${untrusted.join(', ')}`,
+          `settings of git that decide what a push runs, or where it goes, were changed during a run: ${untrusted.join(', ')}`,
           {
-            hint: `git config --show-origin --get-all ${untrusted[0]} shows where; remove them, or set your own values, while no worker runs`,
+            hint: sentence`{worktree.settings ${sessionId}} shows the changes; with --accept they are yours, otherwise remove them while no worker runs`,
           },
         );
       return {
@@ -94,6 +99,32 @@ const preparePullRequest = ({ sessions, worktrees, records, readEvidence }: Pull
         settings: (await worktrees.listTrustedSettings(repository)).map(([name, value]) => [name, value]),
         pullRequest,
       };
+    },
+  });
+
+const isQuiet = (sessions: Pick<Sessions, 'listLive'>): boolean =>
+  sessions.listLive().every(({ state }) => state === 'queued');
+
+/** Creates the operation that shows the settings of git that were changed during a run, and accepts them. */
+const compareGitSettings = ({ sessions, worktrees }: PullRequestDeps) =>
+  operation({
+    name: 'worktree.settings',
+    about: 'The settings of git that were changed during a run. With `accept` they become the person’s.',
+    seat: 'chair',
+    changes: true,
+    input: z.strictObject({ session: z.string(), accept: z.boolean().optional() }),
+    async run({ session, accept = false }) {
+      const { sessionId, repository } = sessions.resolve(session);
+      if (repository === null) return { sessionId, changes: [], accepted: false };
+      if (accept && !isQuiet(sessions))
+        throw conflict(
+          'a worker is running, and could change the settings again',
+          sentence`accept them once it has ended: {session.list}`,
+        );
+      await worktrees.listUntrustedSettings(repository, { isQuiet: isQuiet(sessions) });
+      const changes = await worktrees.compareSettings(repository);
+      if (accept && changes.length > 0) await worktrees.acceptSettings(repository);
+      return { sessionId, changes, accepted: accept && changes.length > 0 };
     },
   });
 

@@ -60,7 +60,7 @@ async function commitWork(
       ...end.nested.map((path) => `${path} is a separate repository; its commits are only in the worktree`),
       ...(end.hidden.length === 0 ? [] : [describeHidden(end.hidden, worktree)]),
       ...(end.unsafe === undefined ? [] : [end.unsafe]),
-      ...(await describePlantedPrograms(deps, worktree)),
+      ...(await describePlantedSettings(deps, worktree, sessionId)),
     ];
     return {
       headCommit: end.head,
@@ -80,13 +80,26 @@ async function commitWork(
 const describeHidden = (files: readonly string[], worktree: string): string =>
   `only ignore rules that it wrote itself hide ${formatCount(files.length, 'file')} (${files.slice(0, 5).join(', ')}): in no commit, only in ${worktree}`;
 
-/** Lists settings by which git would run a worker's programs; the engine's own calls do not. */
-async function describePlantedPrograms({ worktrees }: Deps, folder: string): Promise<string[]> {
-  const names = await worktrees.findPlantedPrograms(folder).catch(() => []);
-  if (names.length === 0) return [];
-  const named = names.slice(0, 5).join(', ');
+/** Describes settings of git that were written during the run; the engine's own calls do not follow them. */
+async function describePlantedSettings(
+  { worktrees }: Deps,
+  folder: string,
+  sessionId: string,
+): Promise<string[]> {
+  const none = { programs: [], places: [] };
+  const { programs, places } = await worktrees.findPlantedSettings(folder).catch(() => none);
+  const nameSome = (names: readonly string[]): string => names.slice(0, 5).join(', ');
   return [
-    `git was set to run programs during the run (${named}): svc does not run them, but your own git would; git config --show-origin --get ${names[0]} shows where`,
+    ...(programs.length === 0
+      ? []
+      : [
+          `git was set to run programs during the run (${nameSome(programs)}): svc does not run them, but your own git would; git config --show-origin --get ${programs[0]} shows where`,
+        ]),
+    ...(places.length === 0
+      ? []
+      : [
+          `settings of git that decide where a push goes were changed during the run (${nameSome(places)}); svc worktree settings ${sessionId} shows them, and accepts them as yours`,
+        ]),
   ];
 }
 
@@ -105,7 +118,7 @@ async function countInPlace(deps: Deps, work: Work): Promise<KeptWorktree> {
   const { repository, baseCommit } = work.placement;
   // Before git is called there.
   const left = await setRepositoriesAside(deps, work);
-  if (repository !== null) left.push(...(await describePlantedPrograms(deps, repository)));
+  if (repository !== null) left.push(...(await describePlantedSettings(deps, repository, work.sessionId)));
   if (repository === null || baseCommit === null) return { ...NOTHING_KEPT, left };
   try {
     const { commits, files } = await deps.worktrees.diffBranch({ repository, head: 'HEAD', baseCommit });

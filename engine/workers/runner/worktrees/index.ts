@@ -149,8 +149,12 @@ export interface Worktrees {
    * engine's own calls, and files that are ignored by later rules may be work.
    */
   rememberPrograms(path: string, options: { isQuiet: boolean }): Promise<void>;
-  /** Lists git settings that name programs and were written since the worker started; empty outside a repository. */
-  findPlantedPrograms(path: string): Promise<string[]>;
+  /** See `GitPrograms`; empty outside a repository. */
+  findPlantedSettings: GitPrograms['findPlantedSettings'];
+  /** See `GitPrograms`. */
+  compareSettings: GitPrograms['compareSettings'];
+  /** See `GitPrograms`. */
+  acceptSettings: GitPrograms['acceptSettings'];
   /** See `GitPrograms`. */
   listUntrustedSettings: GitPrograms['listUntrustedSettings'];
   /** See `GitPrograms`. */
@@ -281,7 +285,9 @@ export function createWorktrees({
       rules.rememberRules(path, options);
       await programs.rememberPrograms(path, options);
     },
-    findPlantedPrograms: programs.findPlantedPrograms,
+    findPlantedSettings: programs.findPlantedSettings,
+    compareSettings: programs.compareSettings,
+    acceptSettings: programs.acceptSettings,
     listUntrustedSettings: programs.listUntrustedSettings,
     listTrustedSettings: programs.listTrustedSettings,
     usesLfs: (repository, commit) => usesLfs(git, repository, commit),

@@ -119,6 +119,42 @@ describe('pull requests', () => {
     assert.notEqual(after.pull_request?.asked_at, null);
   });
 
+  test('an address that was changed between runs is the only one, and one that was changed during a run is accepted first', async () => {
+    addRemote('origin');
+    await ran('Before');
+    const second = addRemote('second');
+    ws.repository.git('remote', 'remove', 'second');
+    ws.repository.git('remote', 'set-url', 'origin', second);
+    const listRemotes = async (session: string) => (await client.call('worktree.pr', { session })).remotes;
+    const after = await ran('After');
+    assert.deepEqual(await listRemotes(after.session_id), [{ name: 'origin', url: second }]);
+
+    const { task_id: id } = await client.call('task.add', {
+      title: 'Moves it',
+      body: `#agent: run git remote set-url origin https://me:word@example.test/o/r.git\n#agent: edit moved.txt x`,
+    });
+    const { session_id: session } = await client.call('task.run', { id, wait: true });
+    const showTask = async (task: string) => (await ws.svc(['task', 'show', task])).stdout;
+    assert.match(
+      await showTask(id),
+      /alert.*changed during the run \(remote\.origin\.url\); svc worktree settings/,
+    );
+    const refused = await pr(session);
+    assert.match(refused.stderr, /hint: svc worktree settings s-\d+ shows the changes/);
+    const shown = await ws.svc(['worktree', 'settings', session]);
+    assert.equal(
+      shown.stdout,
+      `remote.origin.url: was ${second}, is https://me@example.test/o/r.git\n`,
+      shown.stderr,
+    );
+    assert.match((await ws.svc(['worktree', 'settings', session, '--accept'])).stdout, /they are yours now/);
+    assert.deepEqual(await listRemotes(session), [
+      { name: 'origin', url: 'https://me@example.test/o/r.git' },
+    ]);
+    const quiet = await ran('Quiet');
+    assert.doesNotMatch(await showTask(quiet.task_id), /changed during the run/);
+  });
+
   test('the body says what svc has seen, and the program follows the host or the option', async () => {
     const session = await ran('A merge request');
     addRemote('origin');

@@ -7,6 +7,7 @@ import {
   readGitFolders,
   readGitFoldersAround,
 } from './git-folders.ts';
+import { hidePassword } from './hide-password.ts';
 import { createKeptRecords } from './kept-records.ts';
 import type { Settings } from './read-settings.ts';
 
@@ -44,6 +45,9 @@ const NAMES_PLACE =
 /** Settings with several values: an empty one resets the values before it (git-config(1)). */
 const CLEARED_BY_EMPTY = /^(?:credential\.(?:.+\.)?helper|http\.(?:.+\.)?extraheader)$/;
 
+/** Settings with several values, of which the first that fits wins: a value that is added last has no effect. */
+const FIRST_WINS = /^core\.gitproxy$/;
+
 /** Programs that git runs in the folder of the current checkout, so that a relative name is a file in it. */
 const RUNS_IN_CHECKOUT = /^(?:filter\..+\.(?:clean|smudge|process)|merge\..+\.driver)$/;
 
@@ -73,6 +77,10 @@ export const isRemembered = (name: string): boolean =>
 const isSameValues = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
   one.length === other.length && one.every((value, at) => value === other[at]);
 
+/** Addresses, without a password; other settings may hold a secret. */
+const showValues = (name: string, values: readonly string[] = []): readonly string[] | null =>
+  /^(?:remote\..+|submodule\..+|lfs)\.(?:push)?url$/.test(name) ? values.map(hidePassword) : null;
+
 /** Sets exactly these values of a setting, as far as git allows. */
 const setValues = (name: string, values: readonly string[]): GitOverride[] =>
   [...(CLEARED_BY_EMPTY.test(name) ? [''] : []), ...values].map((value) => [name, value] as const);
@@ -95,6 +103,13 @@ export interface GitOverrides {
   mayFetch: boolean;
 }
 
+/** A setting that was written during a run. Values are null if they may hold a secret. */
+export interface SettingChange {
+  name: string;
+  before: readonly string[] | null;
+  now: readonly string[] | null;
+}
+
 export interface GitPrograms {
   /**
    * Finds settings to pass to a git call, so that no program runs that a worker has configured, and none whose file
@@ -114,8 +129,12 @@ export interface GitPrograms {
    * the person's.
    */
   rememberPrograms(cwd: string, options: { isQuiet: boolean }): Promise<void>;
-  /** Finds settings that name programs and were written during a run, by name. */
-  findPlantedPrograms(cwd: string): Promise<string[]>;
+  /** Finds settings that were written during a run, by name, each once: those of programs, and those of locations. */
+  findPlantedSettings(cwd: string): Promise<{ programs: string[]; places: string[] }>;
+  /** Lists the settings that `listUntrustedSettings` names with their values, before and now; secrets are left out. */
+  compareSettings(cwd: string): Promise<SettingChange[]>;
+  /** Makes the current settings the person's. No worker may be running. */
+  acceptSettings(cwd: string): Promise<void>;
 }
 
 /**
@@ -157,7 +176,7 @@ export function createGitPrograms(
         if (neutral === undefined && name !== DECIDES_MODES) return [];
         return setValues(name, record.trusted[name] ?? (neutral === undefined ? [] : [neutral]));
       });
-      const mayFetch = !changed.some((name) => NAMES_PLACE.test(name));
+      const mayFetch = !changed.some((name) => NAMES_PLACE.test(name) || FIRST_WINS.test(name));
       return {
         settings: [...against, ...moveToMainCheckout(cwd, now, record.trusted), ...(mayFetch ? [] : SHUT)],
         mayFetch: mayFetch && against.length === 0,
@@ -206,17 +225,38 @@ export function createGitPrograms(
       kept.set(repository, { trusted, planted });
     },
 
-    async findPlantedPrograms(cwd) {
+    async compareSettings(cwd) {
+      const record = findRecordAround(cwd);
+      if (record === undefined) return [];
+      const now = await readSettings(cwd);
+      return listChangedSettings(now, record)
+        .filter((name) => name !== DECIDES_MODES)
+        .map((name) => ({
+          name,
+          before: showValues(name, record.trusted[name]),
+          now: showValues(name, now[name]),
+        }));
+    },
+
+    async acceptSettings(cwd) {
+      const [repository] = listCommonDirsAround(cwd);
+      if (repository !== undefined) kept.set(repository, { trusted: await readSettings(cwd), planted: {} });
+    },
+
+    async findPlantedSettings(cwd) {
       const repository = listCommonDirsAround(cwd).find((each) => kept.get(each) !== undefined);
       const record = kept.get(repository ?? '');
-      if (repository === undefined || record === undefined) return [];
+      if (repository === undefined || record === undefined) return { programs: [], places: [] };
       const settings = await readSettings(cwd);
       const changed = listChangedSettings(settings, record);
       const fresh = changed.filter((name) => !isSameValues(record.planted[name], settings[name]));
-      if (fresh.length === 0) return [];
+      if (fresh.length === 0) return { programs: [], places: [] };
       const planted = Object.fromEntries(changed.map((name) => [name, settings[name] ?? []]));
       kept.set(repository, { ...record, planted });
-      return fresh.filter((name) => findNeutralValue(name) !== undefined);
+      return {
+        programs: fresh.filter((name) => findNeutralValue(name) !== undefined),
+        places: fresh.filter((name) => NAMES_PLACE.test(name)),
+      };
     },
   };
   return programs;

@@ -1,4 +1,5 @@
 import type { Git } from './git.ts';
+import { hidePassword } from './hide-password.ts';
 
 /** The push targets of a repository. */
 export interface GitRemote {
@@ -6,9 +7,6 @@ export interface GitRemote {
   /** As git would push to it, all of its addresses; may contain a user's name, but no password. */
   url: string;
 }
-
-/** Formats an address for display, without a password. */
-const hidePassword = (url: string): string => url.replace(/^([a-z+]+:\/\/[^/@:]+):[^/@]*@/i, '$1@');
 
 /** Lists the remotes of a repository with the addresses that they are pushed to. */
 export async function listRemotes(git: Git, repository: string): Promise<GitRemote[]> {
