@@ -36,7 +36,7 @@ const STATE_STYLES: Readonly<Record<string, TextStyle>> = {
     delivered: 'good',
     answered: 'good',
   },
-  ...{ running: 'live', racing: 'live', starting: 'live', queued: 'live' },
+  ...{ running: 'live', racing: 'live', pick: 'warn', starting: 'live', queued: 'live' },
   ...{ waits: 'warn', pending: 'warn', paused: 'warn', stopping: 'warn', open: 'warn', blocked: 'warn' },
   ...{ denied: 'bad', failed: 'bad', dead: 'bad', conflicts: 'bad', timeout: 'bad' },
   ...{ expired: 'dim', clean: 'dim', merged: 'dim', discarded: 'dim' },

@@ -25,7 +25,7 @@ function checkAgents({
       found.push({
         path: ['agents', section, preset],
         key: true,
-        message: `unknown preset${suggestName(preset, known)}`,
+        message: sayUnknown('preset', preset, known),
       });
     }
   }
@@ -56,6 +56,10 @@ function checkAgents({
   return found;
 }
 
+/** Says what the name could mean, otherwise which names there are. */
+const sayUnknown = (what: string, name: string, known: readonly string[]): string =>
+  `unknown ${what}${suggestName(name, known) || `; known: ${known.join(', ')}`}`;
+
 type Presets = Pick<Config['agents'], 'cmds' | 'transport' | 'interactive'>;
 
 /** Returns why a preset cannot run a task, or nothing. */
@@ -64,7 +68,7 @@ function explainUnrunnable(preset: string, { cmds, transport, interactive }: Pre
     return undefined;
   return Object.hasOwn(interactive, preset)
     ? `${preset} only runs interactively; give it a command in agents.cmds or choose another preset`
-    : `unknown preset${suggestName(preset, Object.keys(cmds))}`;
+    : sayUnknown('preset', preset, Object.keys(cmds));
 }
 
 /** Commands of /chat, so a template of that name cannot be reached there. */
@@ -81,7 +85,7 @@ function checkTemplates(config: Config, warnings: ConfigFinding[]): ConfigFindin
     const wrong = agent !== undefined && explainUnrunnable(agent, config.agents);
     if (wrong) found.push({ path: [...path, 'agent'], message: wrong });
     if (project !== undefined && !projects.includes(project)) {
-      found.push({ path: [...path, 'project'], message: `unknown project${suggestName(project, projects)}` });
+      found.push({ path: [...path, 'project'], message: sayUnknown('project', project, projects) });
     }
     if (CHAT_WORDS.includes(name)) {
       warnings.push({

@@ -1,4 +1,4 @@
-import { formatLocalTime } from '../../engine/core/base/text.ts';
+import { formatLocalTime, stripMarkdown } from '../../engine/core/base/text.ts';
 import type { DashboardData, EventRow, ListedNotice } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText, renderFacts, splitCleanLines } from '../text/text.ts';
@@ -50,10 +50,12 @@ const getRowActor = (row: TimelineRow): string =>
   'event' in row ? (row.event.actor ?? '') : row.notice.session;
 
 /** The header of a notice in a file: its number and kind, its sender and its recipient. */
-const NOTICE_HEAD = /^\s*## Message .*\n(?:\n|- (?:from|to): .*\n)*/;
+export const NOTICE_HEAD = /^\s*## Message .*\n(?:\n|- (?:from|to): .*\n)*/;
 
 const describeRow = (row: TimelineRow): string =>
-  'event' in row ? describeEvent(row.event) : formatFirstLine(row.notice.text.replace(NOTICE_HEAD, ''));
+  'event' in row
+    ? describeEvent(row.event)
+    : stripMarkdown(formatFirstLine(row.notice.text.replace(NOTICE_HEAD, '')));
 
 const getKindStyle = (kind: string): TextStyle | undefined => {
   if (/failed|alert|dead|conflict/.test(kind)) return 'bad';

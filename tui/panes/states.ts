@@ -15,6 +15,7 @@ const STYLES: Readonly<Record<string, TextStyle>> = {
   waits: 'warn',
   running: 'live',
   racing: 'live',
+  'pick one': 'warn',
   promoted: 'good',
   starting: 'live',
   queued: 'live',

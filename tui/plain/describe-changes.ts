@@ -1,4 +1,4 @@
-import { formatCount, formatLocalTime } from '../../engine/core/base/text.ts';
+import { formatCount, formatLocalTime, localizeTimes, stripMarkdown } from '../../engine/core/base/text.ts';
 import { isShowingLog } from '../actions/navigation.ts';
 import { listColumns } from '../frame/fit-columns.ts';
 import { renderConsentLines, renderHeldLines } from '../frame/header.ts';
@@ -8,7 +8,7 @@ import { renderQuestionLines } from '../layout/bottom-lines.ts';
 import { describeLineOverlay, describeTyped, isLineOverlay } from '../overlays/bottom-line.ts';
 import { renderOverlay } from '../overlays/index.ts';
 import type { PaneId } from '../pane-ids.ts';
-import { describeEvent, describeEventSubjects } from '../panes/events.ts';
+import { describeEvent, describeEventSubjects, NOTICE_HEAD } from '../panes/events.ts';
 import { getPane, getPreview, getSelectedRow } from '../panes/index.ts';
 import { type Pane, TOLD_CELLS } from '../panes/pane.ts';
 import { PLAIN_MARKS } from '../panes/run-facts.ts';
@@ -59,9 +59,9 @@ function describeArrivals(before: State, after: State): string[] {
   return [
     ...events.map(formatEventLine),
     ...notices.flatMap((each) =>
-      splitCleanLines(each.text)
+      splitCleanLines(each.text.replace(NOTICE_HEAD, ''))
         .filter((line) => line.trim() !== '')
-        .map((line) => `notice to ${cleanText(each.session)}: ${line}`),
+        .map((line) => `notice to ${cleanText(each.session)}: ${localizeTimes(stripMarkdown(line))}`),
     ),
   ];
 }
@@ -96,8 +96,9 @@ function describeCursorRow(state: State, { isWhole }: { isWhole: boolean }): str
   if (row === undefined) return `${pane.title}: ${explainEmptyList(pane, state)[0]}`;
   const cells = listColumns(pane, TOLD_CELLS)
     .filter((column) => isWhole || !column.isLively)
-    .map((column) => cleanText(column.text(row, state)))
-    .filter((text) => text.trim() !== '');
+    .map(({ head, text }) => ({ head, text: cleanText(text(row, state)) }))
+    .filter(({ text }) => text.trim() !== '')
+    .map(({ head, text }) => `${head} ${text}`);
   return `${pane.title} ${list.index + 1} of ${list.ids.length}: ${cells.join(', ')}`;
 }
 
@@ -138,7 +139,7 @@ function describeOverlayChange(earlier: State, after: State): string[] {
   const { overlay: before } = earlier;
   // Its contents may have been fetched in the meantime.
   if (overlay === before && earlier.details === after.details) return [];
-  if (overlay === null) return ['closed'];
+  if (overlay === null) return before === null ? [] : ['closed'];
   if (isLineOverlay(overlay))
     return [`${describeLineOverlay(overlay).label}: ${describeTyped(overlay, ({ value }) => value)}`];
   const view = renderOverlay(after, overlay, { cells: size.columns, rows: MOST_ROWS });

@@ -2,8 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { locateProgram } from '../../../engine/core/base/own-package.ts';
 
 const FILE = 'HELLO.md';
+const TEST = `grep Hello ${FILE}`;
 /** Time to see the worker run, ms. */
 const PAUSE_MS = 400;
 
@@ -17,6 +19,12 @@ async function writeGreeting(): Promise<void> {
   execFileSync('git', ['add', '--', FILE]);
   execFileSync('git', ['commit', '--quiet', '--message', subject]);
   console.log(`agent: committed ${subject}`);
+  // svc runs the test again, so the merge is verified.
+  const words = ['verify', 'report', '--passed', TEST, '--summary', `${FILE} greets the readers`];
+  // No cache of compiled code: the demo leaves nothing behind.
+  const env = { ...process.env, XDG_CACHE_HOME: '/nonexistent/cache' };
+  execFileSync(process.execPath, [locateProgram('svc'), ...words], { stdio: 'ignore', env });
+  console.log(`agent: reported that this passed: ${TEST}`);
 }
 
 void writeGreeting();

@@ -65,7 +65,8 @@ export const gatewayRun = defineCommand({
     try {
       return await withTrialKey(client, agent, async (key) => {
         const routed = { gateway: { ...route, key }, folder };
-        const start = await prepareStart(agent, template, context, { reachesEngine: false, routed });
+        const command = await chooseCommand(agent, template, words);
+        const start = await prepareStart(agent, command, context, { reachesEngine: false, routed });
         return runInForeground({
           argv: [...start.argv, ...words],
           cwd,
@@ -78,6 +79,14 @@ export const gatewayRun = defineCommand({
     }
   },
 });
+
+/** Leaves out the options of the agent's own screen, if the words are another command of the agent. */
+async function chooseCommand(agent: string, template: string, words: readonly string[]): Promise<string> {
+  const [first = '-'] = words;
+  const isScreen = first.startsWith('-');
+  if (isScreen || (await agentPrograms()).findPreset(agent)?.interactive !== template) return template;
+  return template.replace(/ -.*$/, '');
+}
 
 /** Folders of agents that a shell was configured for, by the name of their key. */
 const ROUTE_FOLDER = 'gateway-env';

@@ -49,6 +49,7 @@ async function loadReceiverConfig({ cwd, env }: Pick<CommandContext, 'cwd' | 'en
     /** The address of the receiver, running or not. */
     address: (flag: string | undefined) => parseAddress(flag ?? config.ui.addr),
     name: config.workspace.name,
+    defaultAgent: config.agents.default_preset || undefined,
     /** The id of the data folder; null if there is none, and so no receiver. */
     async id() {
       const { inspectOwnDataFolder } = await dataFolders();
@@ -173,6 +174,8 @@ const test = defineCommand({
     const { flags } = context;
     const workspace = await loadReceiverConfig(context);
     const route = (flags.route ?? 'task') as 'task';
+    const agent = flags.agent ?? (flags.template === undefined ? workspace.defaultAgent : undefined);
+    if (route === 'task' && flags.template === undefined) checkSample(agent, flags.prompt);
     const secret = findRouteSecret(workspace.secrets(), flags.route ?? 'task');
     const { buildSignedSample, WORKSPACE_HEADER, formatWorkspaceHeader, parseWorkspaceName } =
       await samples();
@@ -183,7 +186,7 @@ const test = defineCommand({
       now: Date.now(),
       dispatch: flags.dispatch,
       approve: flags.approve,
-      ...(flags.agent === undefined ? {} : { agent: flags.agent }),
+      ...(agent === undefined ? {} : { agent }),
       ...(flags.prompt === undefined ? {} : { prompt: flags.prompt }),
       ...(flags.template === undefined ? {} : { template: flags.template }),
       ...(flags.project === undefined ? {} : { project: flags.project }),
@@ -208,7 +211,9 @@ const test = defineCommand({
       formatFacts([
         ['http', response.status],
         ['workspace', answered],
-        ...Object.entries(answer).map(([name, value]) => [name, formatValue(value)] as const),
+        ...(response.ok
+          ? Object.entries(answer).map(([name, value]) => [name, formatValue(value)] as const)
+          : listProblemFacts(answer)),
       ]),
     );
     if (answered === null)
@@ -218,6 +223,23 @@ const test = defineCommand({
     return response.ok ? 0 : 1;
   },
 });
+
+/** Throws `usage` for a sample of the task route that the receiver would refuse. */
+function checkSample(agent: string | undefined, prompt: string | undefined): void {
+  const missing = agent === undefined ? 'agent' : prompt === undefined ? 'prompt' : null;
+  if (missing === null) return;
+  throw new SvcError('usage', `a sample task needs --${missing}, or a --template`, {
+    hint: `for example: svc webhook test --agent ${agent ?? 'claude'} --prompt "say hello" --dispatch`,
+  });
+}
+
+/** Lists what a refusal says: its code, its sentence and its hint. */
+const listProblemFacts = ({ code, detail, title, hint }: Record<string, unknown>) =>
+  [
+    ['error', formatValue(code ?? null)],
+    ['detail', formatValue(detail ?? title ?? null)],
+    ['hint', formatValue(hint ?? null)],
+  ] as const;
 
 /** Finds where the receiver listens: for port 0 only the engine knows the port that the system chose. */
 async function findReceiver(

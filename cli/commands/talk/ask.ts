@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EXIT, SvcError } from '../../../engine/core/base/errors.ts';
-import { formatAge, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
+import { formatAge, formatLocalTime, localizeTimes, toPrintable } from '../../../engine/core/base/text.ts';
 import { type Api, type Ask, connectToEngine, type WireValue } from '../../../engine/index.ts';
 import { parseNumberId } from '../../arguments/number-id.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
@@ -203,7 +203,7 @@ async function waitForAnswer(
 ): Promise<Outcome> {
   let told = '';
   const onProgress = (message: string): void => {
-    if (message !== told) note(toPrintable(message));
+    if (message !== told) note(toPrintable(localizeTimes(message)));
     told = message;
   };
   const link = createEngineLink((start) =>

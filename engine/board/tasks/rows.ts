@@ -65,6 +65,8 @@ export interface TaskOrigin {
 export interface ListedTask extends Omit<Task, 'body' | 'prompt' | 'context' | 'acceptanceCriteria'> {
   /** True if a decision of it is pending. */
   waits: boolean;
+  /** True if it has an open race whose sessions have ended: a person chooses one. */
+  raceReady: boolean;
 }
 
 export interface TaskRow {
@@ -125,7 +127,7 @@ export const NEW_TASK_COLUMNS = [
   'assigned_at',
 ] as const satisfies (keyof TaskRow)[];
 
-/** Columns of a task in a list, in addition to `decision_id` and `waits`. */
+/** Columns of a task in a list, in addition to `decision_id`, `waits` and `race_ready`. */
 export const LISTED_COLUMNS = [
   'id',
   'title',
@@ -155,7 +157,7 @@ export const LISTED_COLUMNS = [
 ] as const satisfies (keyof TaskRow)[];
 
 type ListedFieldsRow = Pick<TaskRow, (typeof LISTED_COLUMNS)[number] | 'decision_id'>;
-export type ListedTaskRow = ListedFieldsRow & { waits: 0 | 1 };
+export type ListedTaskRow = ListedFieldsRow & { waits: 0 | 1; race_ready: 0 | 1 };
 
 /** Builds the prompt of a task; with only a body it is that body, byte for byte. All agents see it, but not all see the brief. */
 function buildPrompt(row: TaskRow, criteria: string[]): string {
@@ -185,7 +187,7 @@ export function toTask(row: TaskRow): Task {
   };
 }
 
-function toListedFields(row: ListedFieldsRow): Omit<ListedTask, 'waits'> {
+function toListedFields(row: ListedFieldsRow): Omit<ListedTask, 'waits' | 'raceReady'> {
   return {
     taskId: formatId('t', row.id),
     title: row.title,
@@ -218,4 +220,5 @@ function toListedFields(row: ListedFieldsRow): Omit<ListedTask, 'waits'> {
 export const toListedTask = (row: ListedTaskRow): ListedTask => ({
   ...toListedFields(row),
   waits: row.waits === 1,
+  raceReady: row.race_ready === 1,
 });

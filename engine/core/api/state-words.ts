@@ -8,6 +8,7 @@ export const TASK_WORDS = {
   queued: 'its session waits for a free worker slot',
   paused: 'its session resumes by itself at the time shown',
   racing: 'several agents work on it, each in its own session, and one of them is promoted',
+  'pick one': 'the sessions of its race have ended, and a person promotes one of them',
   running: 'a worker is working on it',
   done: 'its run succeeded, or a person marked it done',
   failed:
@@ -82,6 +83,8 @@ interface TaskAt {
   waits?: boolean;
   /** The task's open race. */
   race?: unknown;
+  /** True if all sessions of that race have ended. */
+  race_ready?: boolean;
 }
 
 /** Reports whether a run waits for a time and not for a free worker. Without `now`, ms, a past time counts too. */
@@ -90,7 +93,7 @@ export const isPausedRun = ({ resume_at: at }: { resume_at: string | null }, now
 
 export function nameTaskState(task: TaskAt, now?: number): TaskWord {
   if (task.waits) return 'waits';
-  if (task.race != null) return 'racing';
+  if (task.race != null) return task.race_ready ? 'pick one' : 'racing';
   if (task.status !== 'assigned' || task.session_id === null) return task.status;
   return isPausedRun(task, now) ? 'paused' : 'queued';
 }

@@ -137,12 +137,19 @@ export function cutToWidth(text: string, width: number, measured: (text: string)
 }
 
 const TITLE_LENGTH = 120;
+/** Removes the marks of Markdown that mean nothing in a list: of headings, bold text and code. */
+export const stripMarkdown = (line: string): string =>
+  line
+    .replace(/^\s*#{1,6}\s+/, '')
+    .replace(/(\*\*)(?=\S)(.*?\S)\1/g, '$2')
+    .replace(/(`+)(?=\S)([^`]*[^`\s])\1(?!`)/g, '$2');
+
 /** Returns a title for a prompt: its first line with content, safe for a terminal, at most 120 characters. */
 export function makeTitle(prompt: string): string {
   for (const line of prompt.slice(0, 8192).split(/[\r\n\u2028\u2029]+/, 64)) {
     if (replaceUnseen(line, () => '').trim() === '') continue;
     // A byte order mark starts many files and has no meaning.
-    const text = toPrintable(line.replace(/^\ufeff/, ''))
+    const text = toPrintable(stripMarkdown(line.replace(/^\ufeff/, '')))
       .replace(/\s+/g, ' ')
       .trim();
     if (text.length <= TITLE_LENGTH) return text;

@@ -35,7 +35,7 @@ refuses(
 refuses(
   'a template names a known preset',
   'webhook: {templates: {x: {agent: nobody}}}',
-  /x\.agent: unknown preset/,
+  /x\.agent: unknown preset; known: claude, /,
 );
 refuses(
   'a template needs an agent or a prompt',

@@ -282,6 +282,10 @@ process.exit(7);`;
     assert.deepEqual(words.slice(-2), ['-p', 'say "it"']);
     assert.ok(!words.join(' ').includes(key), 'no argument contains the key');
     assert.equal((await post(url, key, CHAT)).status, 401);
+    // Options of the agent's own screen do not belong to its other commands.
+    writeFileSync(join(bin, 'opencode'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
+    const other = await ws.program(['gateway', 'run', 'opencode', 'run', 'hello'], { env: { PATH } });
+    assert.match(other.stdout, /^run hello$/m, other.stderr);
     const told = await ws.svc(['gateway', 'env', 'claude', '--name', 'shell']);
     assert.equal(told.code, 0, told.stderr);
     const line = `eval "$ROUTE"; claude -p 'say "it"'`;

@@ -54,6 +54,7 @@ export const taskRow = (id: number, more: Partial<ShownTask> = {}): ShownTask =>
   failure: null,
   summary: null,
   waits: false,
+  race_ready: false,
   ...more,
 });
 

@@ -21,6 +21,12 @@ describe('a secret for each route', () => {
     const chat = (await send('--route', 'chat', '--template', 'fix')).json() as { status: number };
     const task = (await send('--template', 'fix')).json() as { status: number };
     assert.deepEqual([chat.status, task.status], [200, 201]);
+    const plain = await send('--prompt', 'to the default agent');
+    assert.equal(plain.json<{ status: number }>().status, 201, plain.stderr);
+    const unasked = await send();
+    assert.match(unasked.stderr, /a sample task needs --prompt/);
+    const unknown = await ws.svc(['webhook', 'test', '--addr', addr, '-a', 'nope', '-p', 'x']);
+    assert.match(unknown.stdout, /^http +422\n.*\nerror +unknown_agent\ndetail +no agent "nope"/);
     const closed = await send('--route', 'approve', '--decision', 'd-1');
     assert.match(closed.stderr, /no variable for decisions: that route is closed/);
     assert.equal((await set('webhook.secret_env.task', 'SVC_NOT_THERE')).code, 0);

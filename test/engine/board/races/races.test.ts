@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { EngineClient } from '../../../../engine/index.ts';
+import { type EngineClient, nameTaskState } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
 import { temporaryFolder } from '../../../support/workspaces/git.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
@@ -71,6 +71,11 @@ describe('races', () => {
     await hasEnded(id);
     const { race: ready, sessions: rows, task } = await compare(id);
     assert.deepEqual([ready.state, task.status, task.session_id], ['open', 'running', null]);
+    const { tasks: listed } = await client.call('task.list', { ids: [id] });
+    assert.deepEqual(
+      listed.map((each) => nameTaskState(each)),
+      ['pick one'],
+    );
     assert.equal(new Set(rows.map((each) => each.base_commit)).size, 1);
     assert.equal(new Set(rows.map((each) => each.decision_id)).size, 1);
     assert.deepEqual(
