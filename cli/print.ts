@@ -7,6 +7,8 @@ export interface TextColumn<R> {
   /** Takes the remaining width and is cut. */
   flexible?: boolean;
   right?: boolean;
+  /** Left out on a terminal: people use another name. */
+  isForScripts?: boolean;
   style?(row: R): TextStyle | undefined;
 }
 
@@ -16,10 +18,11 @@ export interface TextColumn<R> {
  */
 export async function formatRows<R>(
   rows: readonly R[],
-  columns: readonly TextColumn<R>[],
+  allColumns: readonly TextColumn<R>[],
   out: { isTTY?: boolean; columns?: number },
   paint: PaintFunction = paintNothing,
 ): Promise<string> {
+  const columns = out.isTTY ? allColumns.filter(({ isForScripts }) => !isForScripts) : allColumns;
   const cells = rows.map((row) => columns.map((column) => toPrintable(String(column.value(row) ?? '-'))));
   if (rows.length === 0) return '';
   const paintCell = (cell: string, row: R | undefined, column: number): string =>

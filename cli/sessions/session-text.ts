@@ -114,6 +114,27 @@ const PRIORITIES: Readonly<Record<number, string>> = { '-1': 'low', 1: 'high' };
 /** Null for the usual containment, which is not shown. */
 export const formatPriority = (priority: number): string | null => PRIORITIES[priority] ?? null;
 
+/** Describes how a run reaches its agent, who pays for it, and what confines it; docs/use/guard.md has the profiles. */
+export function describeHow({
+  transport,
+  auth,
+  profile,
+}: {
+  transport: string | null;
+  auth: string | null;
+  profile: string | null;
+}): string {
+  const confined =
+    profile === null
+      ? []
+      : [`${profile === 'strict' ? 'in a sandbox' : 'without a sandbox'} (guard.profile ${profile})`];
+  return [
+    ...(transport === 'acp' ? ['by the agent client protocol'] : []),
+    ...(auth === null ? [] : [auth === 'gateway' ? 'through the gateway' : 'with your own login']),
+    ...confined,
+  ].join(', ');
+}
+
 const MARKS = { pending: '[ ]', active: '[>]', done: '[x]' } as const;
 
 /** Formats everything that `svc worker show` prints. */
@@ -154,7 +175,7 @@ export function formatSession(
         ],
         ['runs', row.runs > 1 ? row.runs : null],
         ['continues', row.continues],
-        ['how', [row.transport, row.auth, row.profile].filter((each) => each !== null).join(', ')],
+        ['how', describeHow(row)],
         ['held by', row.containment === null ? null : CONTAINMENT_WORDS[row.containment]],
         ['limits', limits.join(', ')],
         ['priority', formatPriority(row.priority)],

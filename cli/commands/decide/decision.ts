@@ -21,6 +21,7 @@ import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle, paintNothing } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
 import { type DecisionView, readRunInput, reportDispatch, runFlags } from '../../sessions/dispatching.ts';
+import { describeHow } from '../../sessions/session-text.ts';
 
 const idArg = { name: 'id', about: 'decision (d-17) or its task (t-11)' } as const;
 const anyDecision = [{ ...idArg, completes: 'decision' }] as const;
@@ -57,7 +58,7 @@ const list = defineCommand({
       count: () => client.call('decision.count', filter),
       getId: (each) => each.decision_id,
       columns: [
-        { head: 'id', value: (each) => each.decision_id },
+        { head: 'id', value: (each) => each.decision_id, isForScripts: true },
         { head: 'task', value: (each) => each.task_id },
         { head: 'state', value: (each) => each.state, style: (each) => findStateStyle(each.state) },
         { head: 'agent', value: (each) => each.race?.join(' ') ?? each.agent },
@@ -96,7 +97,7 @@ function formatPlan(plan: WireValue<TaskPlan>): (readonly [name: string, value: 
       ({ agent, command }) => [agent, command] as const,
     ),
     ['folder', plan.folder],
-    ['how', [plan.transport, plan.auth, plan.profile].filter((each) => each !== null).join(' · ')],
+    ['how', describeHow(plan)],
     [
       'pays',
       plan.key_before_login === null
@@ -257,10 +258,7 @@ const deny = defineCommand({
     const [id, reason] = [context.arg(0), context.args.slice(1)];
     const client = await context.engine();
     const outcome = await client.call('decision.deny', { id, reason: reason.join(' ') });
-    context.result(
-      outcome,
-      () => `${outcome.decision?.decision_id} denied; ${outcome.task.task_id} is ${outcome.task.status}`,
-    );
+    context.result(outcome, () => `${outcome.task.task_id} is denied (${outcome.decision?.decision_id})`);
   },
 });
 

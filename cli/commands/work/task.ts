@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { formatAge, formatCount, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
 import {
-  type Api,
   type LoggedEvent,
   nameSessionState,
   nameTaskState,
@@ -116,8 +115,6 @@ export const taskListCommand = defineCommand({
     const { status, archived } = context.flags;
     const filter = { ...(status === undefined ? {} : { status }), ...(archived ? { archived } : {}) };
     const client = await context.engine();
-    const formatListed = (task: ListedTask): string =>
-      task.waits ? `waits ${task.decision_id}` : nameTaskState(task);
     await showPage(context, {
       standard: 100,
       fetch: async (part) => (await client.call('task.list', { ...filter, ...part })).tasks,
@@ -125,7 +122,11 @@ export const taskListCommand = defineCommand({
       getId: (task) => task.task_id,
       columns: [
         { head: 'id', value: (task) => task.task_id },
-        { head: 'status', value: formatListed, style: (task) => findStateStyle(formatListed(task)) },
+        {
+          head: 'status',
+          value: (task) => nameTaskState(task),
+          style: (task) => findStateStyle(nameTaskState(task)),
+        },
         { head: 'agent', value: (task) => task.agent },
         { head: 'age', value: (task) => formatAge(task.created_at), right: true },
         {
@@ -139,7 +140,8 @@ export const taskListCommand = defineCommand({
   },
 });
 
-type ListedTask = Api['task.list']['output']['tasks'][number];
+/** Kinds of events whose name on screens is the word of the state. */
+const EVENT_WORDS: Readonly<Record<string, string>> = { sealed: 'ready' };
 
 interface Shown {
   task: ShownTask;
@@ -219,7 +221,7 @@ function formatTask(
     ...timeline.map(({ at, kind, actor, via, data }) => {
       const who = actor === null ? '' : `  ${actor}${via === null ? '' : ` (${via})`}`;
       const why = data.detail ?? data.reason;
-      return `  ${paint('dim', formatLocalTime(at))}  ${kind}${toPrintable(who)}${typeof why === 'string' ? `  ${toPrintable(why)}` : ''}`;
+      return `  ${paint('dim', formatLocalTime(at))}  ${EVENT_WORDS[kind] ?? kind}${toPrintable(who)}${typeof why === 'string' ? `  ${toPrintable(why)}` : ''}`;
     }),
   ];
   return lines.join('\n');

@@ -34,10 +34,13 @@ type Entry = Listing['worktrees'][number];
 /** States that a list omits or shows differently. */
 const UNSAID: readonly WorktreeState[] = ['unmerged', 'live', 'clean'];
 
-const formatStates = ({ state, states }: Entry): string =>
+const formatStates = ({ state, states, commits }: Entry): string =>
   [
     ...(state !== null && state !== 'ended' ? [state] : []),
-    ...states.filter((each) => !UNSAID.includes(each)),
+    // A branch without commits is in its base, but no one has merged it.
+    ...states
+      .filter((each) => !UNSAID.includes(each))
+      .map((each) => (each === 'merged' && commits === 0 ? 'no commits' : each)),
   ].join(' ') || (states.includes('clean') ? 'clean' : '');
 
 /** Prints what could not be read; returns the exit code for it, or 0. */

@@ -16,6 +16,8 @@ export interface ListedWorktree extends SessionWorktree {
   sessionId: string | null;
   taskId: string | null;
   title: string | null;
+  /** How many commits its session made; null if unknown. */
+  commits: number | null;
   state: string | null;
   /** Its states: dirty, merged and so on. */
   states: WorktreeState[];
@@ -78,6 +80,7 @@ export function createWorktreeLister(
           sessionId: session?.sessionId ?? null,
           taskId: session?.taskId ?? null,
           title: session?.title ?? null,
+          commits: session?.commits ?? null,
           state: session?.state ?? null,
           states: listWorktreeStates(entry),
         };

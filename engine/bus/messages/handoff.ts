@@ -24,7 +24,7 @@ export function formatHandoff(session: Session, outcome: SessionOutcome, now: nu
   const isSealed = outcome.outcome.status === 'done';
   const facts: [string, string | number | null][] = [
     ['task', `${taskId}: ${toPrintable(session.title)}`],
-    ['verdict', isSealed ? 'sealed' : `failed: ${describeVerdict(session, outcome)}`],
+    ['verdict', isSealed ? 'ready' : `failed: ${describeVerdict(session, outcome)}`],
     ['exit code', outcome.exitCode ?? 'none'],
     ['duration', describeDuration(session, now)],
     ['branch', session.branch],

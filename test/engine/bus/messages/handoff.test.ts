@@ -35,7 +35,7 @@ describe('the Chair gets a handoff at the end of a session', () => {
     assert.match(message.body, /^# s-\d+ finished: /);
     for (const line of [
       /^- task: t-\d+: /m,
-      /^- verdict: sealed$/m,
+      /^- verdict: ready$/m,
       /^- exit code: 0$/m,
       /^- duration: \d+ s$/m,
       /^- branch: svc\/s-\d+$/m,
