@@ -49,6 +49,7 @@ export type { FreeAddresses } from './config/free-addresses.ts';
 export type { WireValue } from './core/api/operation.ts';
 export {
   isPausedRun,
+  isUntilAnswered,
   nameSessionState,
   nameTaskState,
   OTHER_WORDS,

@@ -8,6 +8,7 @@ import {
 import {
   catalogues,
   type EngineClient,
+  isUntilAnswered,
   type KnownPullRequest,
   type ListedSession,
   type NextStep,
@@ -55,6 +56,7 @@ export const formatStateWithCode = (row: ShownSession, ask?: OpenAsk): string =>
 /** Describes what a session waits for and how it continues; null if it waits for nothing. */
 export function describeWait(row: ShownSession, ask?: OpenAsk): string | null {
   const { session_id, state, resume_at, pause, held } = row;
+  if (isUntilAnswered(row)) return `${pause?.text ?? 'waits for an answer'}; svc answer resumes it`;
   if (resume_at !== null)
     return `paused until ${formatLocalTime(resume_at)}: ${pause?.text ?? pause?.code ?? ''}; svc worker resume ${session_id} resumes it now`;
   if (held !== null)

@@ -33,7 +33,18 @@ export const busSchema = z.strictObject({
   }),
 });
 
+/** The `asks` section: questions of agents. */
+export const asksSchema = z.strictObject({
+  on_timeout: z.enum(['pause', 'fail']).default('pause').meta({
+    notation: 'string',
+    description:
+      'The fate of a worker whose question no one has answered in its usual time (600 s): with pause its processes end until the answer arrives, and its conversation then resumes; with fail the question times out. A question with its own timeout_sec always times out.',
+    unset: 'pause',
+  }),
+});
+
 export type BusSection = z.output<typeof busSchema>;
+export type AsksSection = z.output<typeof asksSchema>;
 
 /** The `bus` section as numbers: ms, bytes, counts. */
 export const readBusLimits = (section: BusSection) => ({

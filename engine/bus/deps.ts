@@ -5,7 +5,7 @@ import type { EventLog, Storage } from '../storage/index.ts';
 import type { AgentsSection } from '../workers/agents/config.ts';
 import type { PrepareCommand } from '../workers/runner/processes/index.ts';
 import type { ReaperDeps, RunOutcome, Session, Sessions, WorkerGuidance } from '../workers/sessions/index.ts';
-import type { BusSection } from './config.ts';
+import type { AsksSection, BusSection } from './config.ts';
 import type { NotifyTemplates } from './delivery/send-notices.ts';
 
 /** The parts of the configuration that the bus reads. */
@@ -13,6 +13,7 @@ export interface BusConfig {
   workspace: { name: string };
   daemon: { reap_interval_sec?: number | undefined };
   bus: BusSection;
+  asks: AsksSection;
   agents: Pick<AgentsSection, 'cmds' | 'interactive' | 'notify'>;
 }
 
@@ -41,6 +42,8 @@ export interface BusDeps {
   data: string;
   /** Starts commands of `agents.notify`. */
   prepare: PrepareCommand;
+  /** Called inside the transaction that answers a question of a worker's session. */
+  answered(sessionId: string): void;
   /** Called inside the transaction that closes a seat. */
   seatClosed(sessionId: string): void;
   /** Returns the start time of a running process; null if there is none. */

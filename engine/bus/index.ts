@@ -20,6 +20,8 @@ import { askTools } from './asks/tools.ts';
 import type { BusDeps, SessionOutcome } from './deps.ts';
 import { createPost, type MessageService } from './post.ts';
 
+export type { KeptAsks } from './asks/index.ts';
+
 export interface Bus {
   seats: SeatRegistry;
   peers: SessionPeers;
@@ -41,8 +43,12 @@ export interface Bus {
   addToHandoff: MessageService['addToHandoff'];
   /** Sends a further note to the recipients of a session's handoff. Call inside `storage.write`. */
   tellOfSession(session: Session, text: string): void;
-  /** Reports whether the session has an unanswered question. */
-  isAsking(sessionId: string): boolean;
+  /** See `Asks`. */
+  findHold: Asks['findHold'];
+  /** See `Asks`. */
+  keepAsksOf: Asks['keepOf'];
+  /** Times out the session's open questions, inside the transaction that resumes it without an answer. */
+  dropAsksOf(sessionId: string): void;
   /** Starts delivery and retention; call it once everything is composed. */
   start(): void;
   close(): Promise<void>;
@@ -64,11 +70,17 @@ export function createBus(deps: BusDeps): Bus {
   });
   const peers = createPeers({ sessions: deps.sessions, seats });
   const post = createPost(deps, peers);
-  const asks = createAsks({ ...deps, notice: createAskNotice(post.messages) });
+  const asks = createAsks({
+    ...deps,
+    notice: createAskNotice(post.messages),
+    pauses: () => deps.config().asks.on_timeout === 'pause',
+  });
   return {
     seats,
     peers,
-    isAsking: asks.isAsking,
+    findHold: asks.findHold,
+    keepAsksOf: asks.keepOf,
+    dropAsksOf: asks.sessionEnded,
     asks,
     surface: post.surface,
     operations: [

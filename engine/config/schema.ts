@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { retainSchema } from '../board/retention/config.ts';
-import { busSchema } from '../bus/config.ts';
+import { asksSchema, busSchema } from '../bus/config.ts';
 import { policySchema, telemetrySchema } from '../core/access/config.ts';
 import { aiSchema, gatewaySchema } from '../gateway/config.ts';
 import { contextSchema } from '../knowledge/context/config.ts';
@@ -19,7 +19,7 @@ import { projectSchema, projectsSchema, workspaceSchema } from './workspace.ts';
 /** Parses without compiling the schema first: at a start, which parses a file once, that takes longer. */
 export const UNCOMPILED = { jitless: true } as const;
 
-/** The whole of svc.yaml: the twenty sections in the order of the document, then those of receiver, notify, retention and graph. */
+/** The whole of svc.yaml: the twenty sections in the order of the document, then those of receiver, notify, retention, graph and asks. */
 export const configSchema = z.strictObject({
   agents: agentsSchema.prefault({}),
   ai: aiSchema.prefault({}),
@@ -45,6 +45,7 @@ export const configSchema = z.strictObject({
   notify: notifySchema.prefault({}),
   retain: retainSchema.prefault({}),
   graph: graphSchema.prefault({}),
+  asks: asksSchema.prefault({}),
 });
 
 /** The allowed sections of `ai.yaml` in the machine home. */

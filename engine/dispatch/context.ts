@@ -1,6 +1,7 @@
 import type { Races } from '../board/index.ts';
 import type { Task, Tasks } from '../board/tasks/index.ts';
 import type { ApprovalCheck } from '../board/workflow/index.ts';
+import type { Bus } from '../bus/index.ts';
 import type { Clock } from '../core/base/clock.ts';
 import type { SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
@@ -69,8 +70,14 @@ export interface DispatchDeps {
   findLock(project: string | null): SvcError | null;
   /** `agents.permissions`. */
   permissions(): readonly string[];
-  /** Reports whether a question of the session is open: then it is not idle. */
-  isAsking(sessionId: string): boolean;
+  /** The session's questions, which hold it up. */
+  questions: {
+    hold: Bus['findHold'];
+    /** Inside the transaction that pauses it. */
+    keep: Bus['keepAsksOf'];
+    /** Inside the transaction that resumes it without an answer. */
+    drop: Bus['dropAsksOf'];
+  };
   /** Called when the process of a run has started in its folder. */
   atStart(placement: SessionPlacement): void;
   /** Called inside the transaction that records the end: releases what the session held, and notifies its Chair. */

@@ -3,11 +3,12 @@ import { rfc3339 } from '../core/base/clock.ts';
 import { asSvcError } from '../core/base/errors.ts';
 import { findExpectation, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
 import { NOTHING_KEPT, type RunResult } from '../workers/runner/runs/index.ts';
+import type { Session } from '../workers/sessions/index.ts';
 import { findChanges } from './approval.ts';
 import type { DispatchDeps } from './context.ts';
 import { keepSessionWork } from './keep-work.ts';
 import { takeOwnUsage } from './own-usage.ts';
-import { decideAfterLimit, decideFreshStart } from './pause.ts';
+import { decideAfterLimit, decideFreshStart, decideUntilAnswered, type RunPause } from './pause.ts';
 import type { PersistRun } from './persist.ts';
 import { recordEnd } from './record-end.ts';
 import { pauseSession } from './record-pause.ts';
@@ -44,12 +45,21 @@ export function createEndings(deps: DispatchDeps, persist: PersistRun): RunEndin
     const verdict = decideVerdict(session, end, facts, printed);
     const limited = decideAfterLimit(deps, session, verdict, facts);
     if (limited !== null && 'verdict' in limited) return endSession(sessionId, limited.verdict, facts);
-    const paused = limited?.pause ?? decideFreshStart(deps, session, verdict, result);
+    const paused =
+      limited?.pause ??
+      (await decideWhileUnanswered(session)) ??
+      decideFreshStart(deps, session, verdict, result);
     if (paused !== null) await keepSessionWork(deps, session, true);
     if (paused === null || !(await pauseSession(deps, persist, session, paused, facts)))
       return endSession(sessionId, decideVerdict(sessions.get(sessionId), end, facts, printed), facts);
     log.info({ session: sessionId, code: paused.code, until: rfc3339(paused.until) }, 'session paused');
   }
+
+  /** Keeps its questions open, so that an answer finds them. */
+  const decideWhileUnanswered = (session: Session): Promise<RunPause | null> =>
+    session.stopReason === 'unanswered'
+      ? deps.storage.write(() => decideUntilAnswered(deps, session))
+      : Promise.resolve(null);
 
   /** Cancels the start; its task waits for an approval of the current inputs. */
   async function loseApproval(

@@ -28,6 +28,8 @@ export interface Dispatcher extends DispatchPort, RunPlanner {
   resume(sessionId: string, by: CallAuthor): boolean;
   /** Resumes the sessions that were paused with this code, before their time. */
   resumePaused(code: string): Promise<void>;
+  /** Resumes a session that waits for the answer to its question, inside the transaction that answers it. */
+  resumeAnswered(sessionId: string): void;
   /** Checks the queue, after something other than a commit has freed a slot. */
   look(): void;
   /** Adopts live sessions whose supervision failed. */
@@ -62,7 +64,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const ahead = createAheadPreparation(deps);
   const stopSession = createStop(deps, { queue, looks, endStopped: supervision.endStopped });
   const settings = createReadSettings(deps);
-  const { resume, resumePaused } = createResume(deps, startWaiting);
+  const { resume, resumePaused, resumeAnswered } = createResume(deps, startWaiting);
   const steps: RecoverySteps = { ...supervision, endPaused: supervision.endStopped };
 
   /** Gives every live session without an owner in this host an owner: at the start, and after its owner failed. */
@@ -87,6 +89,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     facts: queue.facts,
     resume,
     resumePaused,
+    resumeAnswered,
     look: startWaiting,
     settings,
     checkCommand: (task, options) => checkCommandOfRun(deps, task, options),

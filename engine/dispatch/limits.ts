@@ -46,7 +46,7 @@ export function findRunStart(
 export async function enforceLimits<T>(
   deps: Pick<
     DispatchDeps,
-    'storage' | 'sessions' | 'events' | 'runner' | 'clock' | 'log' | 'isAsking' | 'graceMs'
+    'storage' | 'sessions' | 'events' | 'runner' | 'clock' | 'log' | 'questions' | 'graceMs'
   >,
   { run, startedAt, activity, looks, over }: LimitedWork<T>,
 ): Promise<{ value: T; wasStopped: boolean }> {
@@ -77,16 +77,21 @@ export async function enforceLimits<T>(
   function checkLimits(): void {
     if (stopping !== null) return;
     const now = clock.monotonic();
-    if (deps.isAsking(sessionId)) askingAt = now;
+    const hold = deps.questions.hold(sessionId);
+    if (hold !== 'none') askingAt = now;
     // It may continue after an end, when something that it waited for has arrived.
     endedAt = activity?.hasTold() ? (endedAt ?? now) : null;
     const idleSince = Math.max(activity?.lastOutputAt() ?? startedAt, startedAt, askingAt);
     const due: StopReason | null =
-      now - startedAt >= session.timeoutSec * 1000
-        ? 'timeout'
-        : idleTimeoutSec > 0 && now - idleSince >= idleTimeoutSec * 1000
-          ? 'idle_timeout'
-          : null;
+      hold === 'overdue'
+        ? 'unanswered'
+        : now - startedAt >= session.timeoutSec * 1000
+          ? hold === 'pausable'
+            ? 'unanswered'
+            : 'timeout'
+          : idleTimeoutSec > 0 && now - idleSince >= idleTimeoutSec * 1000
+            ? 'idle_timeout'
+            : null;
     // The reported end is decisive, so this is not a reason of ours.
     if (endedAt !== null && now - endedAt >= graceMs) stopping = runner.stop(run, graceMs);
     else if (due !== null && endedAt === null) stopping = stopFor(due);

@@ -1,3 +1,5 @@
+import type { KeptAsks } from '../bus/index.ts';
+import { UNTIL_ANSWERED } from '../core/api/state-words.ts';
 import { backoffMs } from '../core/base/backoff.ts';
 import { findFailure, type StreamFacts } from '../workers/agents/index.ts';
 import type { RunResult } from '../workers/runner/runs/index.ts';
@@ -56,6 +58,29 @@ export function decideAfterLimit(
   if (session.runs >= MOST_RUNS) return giveUp(verdict, `it reached a limit in each of ${session.runs} runs`);
   const until = Math.max(resetAt, now + shortestPauseMs(idlePauses)) + MARGIN_MS;
   return { pause: { until, code: failure.code, text: failure.text, idlePauses } };
+}
+
+/** Decides the pause of a session that was stopped because no one answered its question; null for any other end. */
+export function decideUntilAnswered(
+  { clock, questions }: Pick<DispatchDeps, 'clock' | 'questions'>,
+  { sessionId, stopReason }: Session,
+): RunPause | null {
+  if (stopReason !== 'unanswered') return null;
+  const kept = questions.keep(sessionId);
+  const until = kept.open.length > 0 ? UNTIL_ANSWERED : clock.now();
+  return { until, code: 'unanswered', text: describeQuestions(kept), idlePauses: 0 };
+}
+
+/** Describes the questions of a paused session as a clause, which its agent reads when it resumes. */
+export function describeQuestions({ open, answered }: KeptAsks): string {
+  if (open.length > 0)
+    return `it waits for the answer to ${open.map(({ id, question }) => `ask ${id}: ${question}`).join('; ')}`;
+  return answered
+    .map(
+      ({ id, question, answer, answeredBy }) =>
+        `your ask ${id} (${question}) was answered by ${answeredBy}: ${answer}`,
+    )
+    .join('; ');
 }
 
 const shortestPauseMs = (idlePauses: number): number =>

@@ -33,7 +33,10 @@ export function pauseSession(
       decisionId,
       sessionId,
       via: 'engine',
-      data: { title, agent, code, reason: `${agent} ended with ${code}`, resumeAt: rfc3339(until) },
+      data:
+        code === 'unanswered'
+          ? { title, agent, code, reason: 'waits for an answer' }
+          : { title, agent, code, reason: `${agent} ended with ${code}`, resumeAt: rfc3339(until) },
     });
     return true;
   });

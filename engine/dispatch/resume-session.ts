@@ -1,14 +1,17 @@
 import type { CallAuthor } from '../core/api/operation.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
+import { describeQuestions } from './pause.ts';
 
-/** Returns `Dispatcher.resume` and `Dispatcher.resumePaused`. */
+/** Returns `Dispatcher.resume`, `Dispatcher.resumePaused` and `Dispatcher.resumeAnswered`. */
 export function createResume(deps: DispatchDeps, startWaiting: () => void) {
-  const { storage, sessions, tasks, events, clock } = deps;
+  const { storage, sessions, tasks, events, clock, questions } = deps;
 
   function resumeSession(sessionId: string, by: CallAuthor): boolean {
     deps.requireConsent();
-    const { taskId, title, agent } = sessions.get(sessionId);
+    const { taskId, title, agent, pause } = sessions.get(sessionId);
+    // A person does not wait for it any more: it would pause the session again.
+    if (pause?.code === 'unanswered') questions.drop(sessionId);
     const now = clock.now();
     if (!sessions.resumeAt(sessionId, now)) return false;
     tasks.pause(taskId, sessionId, now);
@@ -27,5 +30,15 @@ export function createResume(deps: DispatchDeps, startWaiting: () => void) {
     });
   }
 
-  return { resume: resumeSession, resumePaused };
+  function resumeAnswered(sessionId: string): void {
+    if (!sessions.isKnown(sessionId)) return;
+    const { state, pause } = sessions.get(sessionId);
+    if (state !== 'queued' || pause?.code !== 'unanswered') return;
+    const kept = questions.keep(sessionId);
+    if (kept.open.length > 0) return;
+    sessions.explainPause(sessionId, describeQuestions(kept));
+    resumeSession(sessionId, { actor: 'svc', via: 'engine' });
+  }
+
+  return { resume: resumeSession, resumePaused, resumeAnswered };
 }

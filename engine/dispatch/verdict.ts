@@ -86,6 +86,8 @@ function judgeStopped(
   failed: (code: string, text: string, reason?: string) => RunVerdict,
 ): RunVerdict {
   const text = STOPPED[reason](session);
+  // It ends only if its task is over: otherwise it pauses.
+  if (reason === 'unanswered') return failed('cancelled', text);
   if (reason === 'cancelled' || end !== null || trouble === null) return failed(reason, text);
   const { code } = trouble;
   const whole = `${text}, while ${session.agent} was retrying after ${code}: ${trouble.text}`;
@@ -98,5 +100,6 @@ function judgeStopped(
 const STOPPED: Record<StopReason, (session: Session) => string> = {
   timeout: (session) => `stopped after ${session.timeoutSec} s (timeout_sec)`,
   idle_timeout: (session) => `stopped after ${session.idleTimeoutSec} s without output (idle_timeout_sec)`,
+  unanswered: () => 'stopped because no one answered its question',
   cancelled: () => 'cancelled',
 };

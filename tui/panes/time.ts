@@ -1,4 +1,5 @@
 import { formatAge, formatLocalTime } from '../../engine/core/base/text.ts';
+import { isUntilAnswered } from '../../engine/index.ts';
 
 /** Formats how long ago. Whole minutes, so that a quiet screen is not redrawn every second. */
 export function formatTimeSince(at: string | null, now: number): string {
@@ -16,6 +17,7 @@ export function formatQuietTime(at: string | null, now: number): string {
 
 /** Formats the time left: whole minutes, then steps of ten seconds, so that the text seldom changes. */
 export function formatTimeLeft(until: string, now: number): string {
+  if (isUntilAnswered({ resume_at: until })) return '∞';
   const seconds = Math.floor((Date.parse(until) - now) / 1000);
   if (seconds <= 0) return '0s';
   if (seconds < 10) return '<10s';

@@ -143,7 +143,7 @@ function formatInbox({ session, messages, unread, read }: Inbox, paint: PaintFun
 const inbox = defineCommand({
   name: 'msg inbox',
   about: 'read an inbox (by default your session’s)',
-  details: ['A handoff is the report that svc sends when a run has ended.'],
+  details: ['A handoff is the report about a run that has ended.'],
   args: [{ name: 'session', about: 'whose inbox', optional: true, completes: 'session' }],
   flags: {
     all: { type: 'boolean', about: 'include read messages' },

@@ -1,4 +1,5 @@
 import type { CallAuthor } from '../../core/api/operation.ts';
+import { UNTIL_ANSWERED } from '../../core/api/state-words.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { createDueTimer } from '../../core/base/due-timer.ts';
 import { SvcError } from '../../core/base/errors.ts';
@@ -45,12 +46,30 @@ export interface Asks extends AskQueries {
   wait(askId: number, signal: AbortSignal): Promise<Ask>;
   /** Times out an open ask whose asker does not wait for it any more. */
   withdraw(askId: number, by: CallAuthor): void;
-  /** Times out the session's open asks. Call inside the transaction that ends it. */
+  /** Times out the session's open asks. Call inside the transaction that ends it, or resumes it without an answer. */
   sessionEnded(sessionId: string): void;
+  /** Reports whether a question holds a session up; see `AskHold`. */
+  findHold(sessionId: string): AskHold;
+  /** Keeps the session's open asks until they are answered. Returns those, and the answered ones that were kept. */
+  keepOf(sessionId: string): KeptAsks;
   /** Times out asks that expired while no engine ran, and from then on each one when it expires. */
   start(): void;
   close(): void;
 }
+
+/**
+ * How an open question holds up its session: `open` with its own time limit, `pausable` while its usual time lasts,
+ * and `overdue` after that, when the session pauses until the answer.
+ */
+export type AskHold = 'none' | 'open' | 'pausable' | 'overdue';
+
+export interface KeptAsks {
+  open: Ask[];
+  answered: Ask[];
+}
+
+/** The usual time of a question, which its worker has not chosen. */
+export const USUAL_TIMEOUT_SEC = 600;
 
 /** Pause after a failed write, so that a full disk is not written to in a loop. */
 const PAUSE_MS = 1000;
@@ -60,11 +79,17 @@ export function createAsks({
   events,
   clock,
   notice,
+  pauses,
+  answered,
 }: {
   storage: Storage;
   events: EventLog;
   clock: Clock;
   notice: AskNotice;
+  /** True if a worker pauses when no one answers: `asks.on_timeout`. */
+  pauses(): boolean;
+  /** Called inside the transaction that answers a worker's question. */
+  answered(sessionId: string): void;
 }): Asks {
   const { db } = storage;
   const queries = createAskQueries(db);
@@ -79,7 +104,15 @@ export function createAsks({
     `UPDATE ask SET status = 'timeout' WHERE status = 'open' AND expires_at <= ? RETURNING *`,
   );
   const setWithdrawn = db.prepare<unknown[], AskRow>(
-    `UPDATE ask SET status = 'timeout' WHERE status = 'open' AND id = ? RETURNING *`,
+    `UPDATE ask SET status = 'timeout' WHERE status = 'open' AND id = ? AND expires_at < ${UNTIL_ANSWERED} RETURNING *`,
+  );
+  const usual = `status = 'open' AND expires_at - created_at = ${USUAL_TIMEOUT_SEC * 1000} AND from_session GLOB 's-[0-9]*'`;
+  const usualOverdue = db.prepare<unknown[], { id: number }>(
+    `SELECT id FROM ask WHERE expires_at <= ? AND ${usual}`,
+  );
+  const keep = db.prepare(`UPDATE ask SET expires_at = ${UNTIL_ANSWERED} WHERE id = ?`);
+  const ofSession = db.prepare<unknown[], AskRow>(
+    `SELECT * FROM ask WHERE from_session = ? AND (+status = 'open' OR expires_at >= ${UNTIL_ANSWERED}) ORDER BY +id`,
   );
   const setLeft = db.prepare<unknown[], AskRow>(
     `UPDATE ask SET status = 'timeout' WHERE status = 'open' AND from_session = ? RETURNING *`,
@@ -122,8 +155,16 @@ export function createAsks({
       recordChange('ask_timeout', toAsk(row), { actor: null, via: 'engine' }, { reason });
   }
 
+  const mayBeKept = (row: AskRow): boolean =>
+    row.status === 'open' &&
+    row.expires_at - row.created_at === USUAL_TIMEOUT_SEC * 1000 &&
+    waiters.has(row.id);
+
   function expireOverdue(): void {
-    recordTimeouts(setExpired.all(clock.now()), 'no one answered in time');
+    const now = clock.now();
+    // One that is only asked, and not waited for, holds no one up.
+    if (pauses()) for (const { id } of usualOverdue.all(now)) if (waiters.has(id)) keep.run(id);
+    recordTimeouts(setExpired.all(now), 'no one answered in time');
   }
 
   function sleepUntilNext(atLeastMs = 0): void {
@@ -173,6 +214,8 @@ export function createAsks({
       const row = setAnswered.get(clock.now(), answeredBy, answer, ref, askId);
       if (row !== undefined) {
         recordChange('ask_answered', toAsk(row), by, { by: answeredBy, reason: 'answered' });
+        const asker = asWorkerSession(toAsk(row).fromSession);
+        if (asker !== null) answered(asker);
         return toAsk(row);
       }
       const ask = get(askId);
@@ -186,6 +229,20 @@ export function createAsks({
     },
     sessionEnded(sessionId) {
       recordTimeouts(setLeft.all(sessionId), 'the session ended');
+    },
+    findHold(sessionId) {
+      const rows = ofSession.all(sessionId).filter(({ status }) => status === 'open');
+      if (rows.length === 0) return 'none';
+      if (rows.some((row) => row.expires_at >= UNTIL_ANSWERED)) return 'overdue';
+      return pauses() && rows.some(mayBeKept) ? 'pausable' : 'open';
+    },
+    keepOf(sessionId) {
+      for (const row of ofSession.all(sessionId)) if (mayBeKept(row)) keep.run(row.id);
+      const asks = ofSession.all(sessionId).map(toAsk);
+      return {
+        open: asks.filter(({ status }) => status === 'open'),
+        answered: asks.filter(({ status }) => status === 'answered'),
+      };
     },
     start: expireAndSleep,
     close() {

@@ -20,8 +20,6 @@ export interface AskQueries {
   list(filter: AskFilter): Ask[];
   counts(): { open: number; nextExpiresAt: string | null };
   count(filter: Pick<AskFilter, 'status' | 'from' | 'among'>): number;
-  /** Reports whether the session has an open ask. */
-  isAsking(sessionId: string): boolean;
   /** Returns when the next open ask expires, Unix ms; null if none is open. */
   nextExpiry(): number | null;
 }
@@ -54,9 +52,6 @@ export function createAskQueries(db: Db): AskQueries {
     prepared.set(sql, statement);
     return statement as Statement<unknown[], Row>;
   }
-  const asking = db.prepare<unknown[], unknown>(
-    `SELECT 1 FROM ask WHERE from_session = ? AND +status = 'open' LIMIT 1`,
-  );
   const openCount = db.prepare<unknown[], { open: number; next: number | null }>(
     `SELECT count(*) AS open, min(expires_at) AS next FROM ask WHERE status = 'open'`,
   );
@@ -76,7 +71,6 @@ export function createAskQueries(db: Db): AskQueries {
       ).all({ ...given, limit, cursor: cursor ?? (isOpen ? 0 : Number.MAX_SAFE_INTEGER) });
       return rows.map(toAsk);
     },
-    isAsking: (sessionId) => asking.get(sessionId) !== undefined,
     counts() {
       const { open: number = 0, next = null } = openCount.get() ?? {};
       return { open: number, nextExpiresAt: next === null ? null : new Date(next).toISOString() };

@@ -14,7 +14,14 @@ import { sentence } from '../../core/base/sentence.ts';
 import { toPrintable } from '../../core/base/text.ts';
 import { isOwnSeat, projectOfAddress, type SessionPeers } from '../../workers/sessions/index.ts';
 import { type AddresseeDeps, resolveAddressee } from './addressee.ts';
-import { ASK_STATUSES, type Ask, type Asks, askClosedError, type SymbolRef } from './index.ts';
+import {
+  ASK_STATUSES,
+  type Ask,
+  type Asks,
+  askClosedError,
+  type SymbolRef,
+  USUAL_TIMEOUT_SEC,
+} from './index.ts';
 import { resolveSymbolRef, type SymbolDeps } from './symbol-ref.ts';
 
 export interface AskToolsDeps extends Omit<AddresseeDeps, 'peers'>, SymbolDeps {
@@ -42,7 +49,7 @@ const askInput = z.strictObject({
     .refine((all) => new Set(all).size === all.length, 'two options are the same')
     .optional()
     .describe('The answer will be exactly one of these.'),
-  timeout_sec: z.int().min(1).max(86_400).default(600).describe('How long to wait.'),
+  timeout_sec: z.int().min(1).max(86_400).default(USUAL_TIMEOUT_SEC).describe('How long to wait.'),
   to_project: name.optional().describe('Ask the Chair of this registered project.'),
   to_session: name.optional().describe('Ask this session; without it the Chair of your project.'),
 });

@@ -7,6 +7,7 @@ export const TASK_WORDS = {
   assigned: 'assigned to an agent, without a request to run it',
   queued: 'its session waits for a free worker slot',
   paused: 'its session resumes by itself at the time shown',
+  blocked: 'its worker waits for the answer to a question',
   racing: 'several agents work on it, each in its own session, and one of them is promoted',
   'pick one': 'the sessions of its race have ended, and a person promotes one of them',
   running: 'a worker is working on it',
@@ -22,7 +23,7 @@ export const SESSION_WORDS = {
   paused: 'it resumes by itself at the time shown',
   starting: 'its worktree is being created and its agent started',
   running: 'its agent is working',
-  blocked: 'its agent is working, and waits for the answer to a question',
+  blocked: 'its agent waits for the answer to a question, working or stopped until then',
   stopping: 'its processes are being stopped',
   ready: 'its run succeeded, and its work is on its branch; the outbound event is called `sealed`',
   failed: 'its run ended in any other way, with a code; the outbound event has the same name',
@@ -91,10 +92,18 @@ interface TaskAt {
 export const isPausedRun = ({ resume_at: at }: { resume_at: string | null }, now?: number): boolean =>
   at !== null && (now === undefined || Date.parse(at) > now);
 
+/** Unix ms: the time of a pause that only an answer ends. */
+export const UNTIL_ANSWERED = Date.parse('9999-01-01T00:00:00Z');
+
+/** Reports whether a run waits for the answer to its question, its agent stopped. */
+export const isUntilAnswered = ({ resume_at: at }: { resume_at: string | null }): boolean =>
+  at !== null && Date.parse(at) >= UNTIL_ANSWERED;
+
 export function nameTaskState(task: TaskAt, now?: number): TaskWord {
   if (task.waits) return 'waits';
   if (task.race != null) return task.race_ready ? 'pick one' : 'racing';
   if (task.status !== 'assigned' || task.session_id === null) return task.status;
+  if (isUntilAnswered(task)) return 'blocked';
   return isPausedRun(task, now) ? 'paused' : 'queued';
 }
 
@@ -113,6 +122,7 @@ interface SessionAt {
 export function nameSessionState(session: SessionAt, now?: number, asks = false): SessionWord {
   if (session.state !== 'ended') {
     if (session.stop_reason !== null) return 'stopping';
+    if (session.state === 'queued' && isUntilAnswered(session)) return 'blocked';
     if (session.state === 'queued') return isPausedRun(session, now) ? 'paused' : 'queued';
     return asks && session.state === 'running' ? 'blocked' : session.state;
   }

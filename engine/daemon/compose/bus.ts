@@ -11,7 +11,7 @@ import type { WorkerModules } from './workers.ts';
 export function createBusModule(
   shared: SharedDependencies,
   workers: WorkerModules,
-  ports: Pick<BusDeps, 'locateSymbol' | 'sharedPaths' | 'seatClosed' | 'takeUp'>,
+  ports: Pick<BusDeps, 'locateSymbol' | 'sharedPaths' | 'answered' | 'seatClosed' | 'takeUp'>,
 ) {
   const { sessions, agents, processes } = workers;
   const bus = createBus({

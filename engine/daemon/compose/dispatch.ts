@@ -76,7 +76,7 @@ export function prepareDispatch(
       requireConsent: shared.requireConsent,
       findLock: others.entitlements.findLock,
       permissions: () => config().agents.permissions,
-      isAsking: others.bus.isAsking,
+      questions: { hold: others.bus.findHold, keep: others.bus.keepAsksOf, drop: others.bus.dropAsksOf },
       atStart: ({ cwd }) => guard.readAhead(cwd),
       atEnd: others.runEnded,
       cap: shared.workerCap,

@@ -22,6 +22,7 @@ export function createModules(shared: SharedDependencies) {
   const bus = createBusModule(shared, workers, {
     locateSymbol: knowledge.graph.locateShared,
     sharedPaths: knowledge.graph.sharedPaths,
+    answered: ports.answered.call,
     seatClosed: ports.seatClosed.call,
     takeUp: ports.takeUp.call,
   });
@@ -45,6 +46,7 @@ export function createModules(shared: SharedDependencies) {
 
   ports.readTask.connect(board.tasks.get);
   ports.seatClosed.connect(board.sessionEnded);
+  ports.answered.connect(board.dispatcher.resumeAnswered);
   ports.takeUp.connect(async () => {
     await board.dispatcher.takeUp();
     await actions.sessionActions.reap();

@@ -29,6 +29,8 @@ export function createPorts() {
   return {
     /** The bus tells the board, inside the transaction that closes a seat. */
     seatClosed: createPort<BusDeps['seatClosed']>('seatClosed'),
+    /** The bus tells the dispatcher, inside the transaction that answers a worker's question. */
+    answered: createPort<BusDeps['answered']>('answered'),
     /** The reaper of the bus has the dispatcher adopt sessions without an owner. */
     takeUp: createPort<BusDeps['takeUp']>('takeUp'),
     /** Memories are written about tasks of the board, whose workers read them. */

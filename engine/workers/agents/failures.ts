@@ -11,7 +11,14 @@ export interface SessionFailure extends ErrorMeaning {
   isLimit?: true;
 }
 
-type AtEnd = EndCode | StopReason | 'exit_code' | 'no_result' | 'killed' | 'lost' | 'reported';
+type AtEnd =
+  | EndCode
+  | Exclude<StopReason, 'unanswered'>
+  | 'exit_code'
+  | 'no_result'
+  | 'killed'
+  | 'lost'
+  | 'reported';
 
 const AT_END: Readonly<Record<AtEnd, SessionFailure>> = {
   permission_denied: {

@@ -6,7 +6,7 @@ import type { SessionSite } from './site.ts';
 export type SessionState = 'queued' | 'starting' | 'running' | 'ended';
 
 /** Why the engine ended a run; the exit code of a stopped program means nothing. */
-export type StopReason = 'timeout' | 'idle_timeout' | 'cancelled';
+export type StopReason = 'timeout' | 'idle_timeout' | 'unanswered' | 'cancelled';
 
 /** Tokens over all runs of a session, as reported by its agent. `input` includes `cached`. */
 export interface SessionUsage {

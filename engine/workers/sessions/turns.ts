@@ -16,6 +16,8 @@ export interface SessionTurns {
     sessionId: string,
     why: { resumeAt: number; code: string; text: string; idlePauses: number },
   ): boolean;
+  /** Changes why a session is paused: its agent reads it when it resumes. */
+  explainPause(sessionId: string, text: string): void;
   /** Changes when a paused session resumes, Unix ms. False if it is not paused. */
   resumeAt(sessionId: string, at: number): boolean;
   /** Lists sessions that may start at `now`, oldest first; paused ones once their time has come. */
@@ -41,7 +43,9 @@ export function createTurns({ db }: Pick<Storage, 'db'>): SessionTurns {
   );
   const toPaused =
     db.prepare(`UPDATE session SET state = 'queued', resume_at = ?, pause_code = ?, pause_text = ?,
-    idle_pauses = ?, pid = NULL, pid_start = NULL WHERE id = ? AND state IN ('starting', 'running') AND stop_reason IS NULL`);
+    idle_pauses = ?, pid = NULL, pid_start = NULL, stop_reason = NULL, stop_actor = NULL
+    WHERE id = ? AND state IN ('starting', 'running') AND (stop_reason IS NULL OR stop_reason = 'unanswered')`);
+  const setPauseText = db.prepare("UPDATE session SET pause_text = ? WHERE id = ? AND state = 'queued'");
   const setAttached = db.prepare('UPDATE session SET attach_pid = ?, attach_start = ? WHERE id = ?');
   const entered = db.prepare<unknown[], { id: number; attach_pid: number; attach_start: string }>(
     'SELECT id, attach_pid, attach_start FROM session WHERE attach_pid IS NOT NULL',
@@ -53,6 +57,7 @@ export function createTurns({ db }: Pick<Storage, 'db'>): SessionTurns {
   return {
     pause: (sessionId, { resumeAt, code, text, idlePauses }) =>
       toPaused.run(resumeAt, code, text, idlePauses, parseId('s', sessionId)).changes === 1,
+    explainPause: (sessionId, text) => void setPauseText.run(text, parseId('s', sessionId)),
     resumeAt: (sessionId, at) => setResumeAt.run(at, parseId('s', sessionId)).changes === 1,
     ready: (now) => waiting.all(now).map(({ id, ...rest }) => ({ sessionId: formatId('s', id), ...rest })),
     attach(sessionId, process) {
