@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { makeNewcomer } from '../support/terminals/newcomer.ts';
 import { withTmux } from '../support/terminals/terminal.ts';
+import { runGit } from '../support/workspaces/git.ts';
 
 const INTRODUCTION = 'svc: a local workshop for coding agents';
 const QUESTION = 'No workspace here yet. Create one? [Y/n]';
@@ -82,6 +83,35 @@ describe('svc alone in a real terminal', withTmux, () => {
     assert.equal(status, 0);
     assert.match(screen, new RegExp(INTRODUCTION));
     assert.doesNotMatch(screen, /No workspace|error/);
+  });
+
+  it('a clone becomes merged work of the newcomer’s own agent in five commands', async (t) => {
+    const { open, empty, repository } = makeNewcomer(t);
+    const commands = [
+      `git clone -q ${repository} mine`,
+      'cd mine',
+      'svc init',
+      'svc run "#agent: edit README.md Open daily." -f',
+      'svc merge t-1',
+    ];
+    const mine = join(empty, 'mine');
+    const terminal = await open(commands.join(' && '), { cwd: empty });
+    const { screen, status } = await terminal.exited();
+    assert.equal(status, 0, screen);
+    assert.match(screen, /svc\/s-1 into main/);
+    assert.equal(runGit(mine, 'show', 'main:README.md'), '# A shop\nOpen daily.', screen);
+    assert.equal((await (await open('svc down', { cwd: mine })).exited()).status, 0);
+  });
+
+  it('sixteen first guesses work, or name a command', async (t) => {
+    const { open, repository } = makeNewcomer(t);
+    const guesses =
+      'run new ls list ps logs log diff merge approve start stop version dashboard setup help work';
+    const script = `svc init >init; svc up >up; for each in ${guesses}; do echo "== $each"; svc $each </dev/null 2>&1 | grep -v '^error' | head -3; done`;
+    const terminal = await open(script, { cwd: repository, rows: 120 });
+    const { screen } = await terminal.exited();
+    for (const each of guesses.split(' '))
+      assert.match(screen, new RegExp(`== ${each}\n.*(?:svc|no tasks|\\d+\\.\\d+\\.\\d+)`), each);
   });
 
   it('a dumb terminal gets the question, and lines in place of the screen', async (t) => {

@@ -14,8 +14,17 @@ export interface Newcomer {
   /** A repository with one commit. */
   repository: string;
   /** Opens a shell command in a real terminal. */
-  open(line: string, options: { cwd: string; env?: NodeJS.ProcessEnv }): Promise<Terminal>;
+  open(line: string, options: { cwd: string; env?: NodeJS.ProcessEnv; rows?: number }): Promise<Terminal>;
 }
+
+/** With this line claude ends a run. */
+const RESULT = JSON.stringify({
+  type: 'result',
+  subtype: 'success',
+  is_error: false,
+  result: 'done',
+  session_id: 'c-1',
+});
 
 /** @param agent whether `claude`, which is a scripted program, is installed */
 export function makeNewcomer(t: TestContext, { agent = true }: { agent?: boolean } = {}): Newcomer {
@@ -29,8 +38,8 @@ export function makeNewcomer(t: TestContext, { agent = true }: { agent?: boolean
   if (agent)
     writeProgram(
       join(bin, 'claude'),
-      // Its last argument is the prompt.
-      `for prompt; do :; done\nexec '${process.execPath}' '${AGENT}' -- "$prompt"`,
+      // The prompt is on its standard input, and its output is a stream.
+      `'${process.execPath}' '${AGENT}' - >&2 && echo '${RESULT}'`,
     );
   writeFileSync(join(home, '.gitconfig'), '[user]\nname = New Person\nemail = new@example.test\n');
   runGit(repository, 'init', '-q', '-b', 'main');
@@ -53,7 +62,7 @@ export function makeNewcomer(t: TestContext, { agent = true }: { agent?: boolean
       const terminal = await openTerminal({
         command: ['/bin/sh', '-c', line],
         columns: 80,
-        rows: 34,
+        rows: options.rows ?? 34,
         cwd: options.cwd,
         env: { ...env, ...options.env },
       });
