@@ -278,14 +278,43 @@ const status = defineCommand({
       type: 'boolean',
       about: 'one line for each workspace of this machine, whether or not its engine runs',
     },
+    line: {
+      type: 'boolean',
+      about: 'a few words for tmux or a shell prompt; nothing where no engine runs',
+    },
   },
-  examples: ['status', 'status --json', 'status --all'],
+  examples: ['status', 'status --json', 'status --all', 'status --line'],
   async run(context) {
     if (context.flags.all) return showAllStatus(context);
+    if (context.flags.line) return showStatusLine(context);
     const client = await context.engine({ start: false });
     context.result(await client.call('engine.status'), formatStatus);
   },
 });
+
+/** How long a prompt waits for a hanging engine. */
+const LINE_PATIENCE_MS = 500;
+
+/** Prints what waits for the person, then what runs. A prompt shows no error. */
+async function showStatusLine(context: Pick<CommandContext, 'engine' | 'result'>): Promise<void> {
+  const status = await context
+    .engine({ start: false, patienceMs: LINE_PATIENCE_MS })
+    .then((client) => client.call('engine.status', {}))
+    .catch(() => null);
+  if (status === null) return;
+  context.result(status, formatStatusLine);
+}
+
+function formatStatusLine({ asks_open, decisions_pending, workers }: Status): string {
+  const parts: [count: number, words: string][] = [
+    [asks_open, asks_open === 1 ? 'question' : 'questions'],
+    [decisions_pending, 'to approve'],
+    [workers.running, 'running'],
+    [workers.queued, 'queued'],
+    [workers.paused, 'paused'],
+  ];
+  return parts.flatMap(([count, words]) => (count === 0 ? [] : [`${count} ${words}`])).join(' · ') || 'idle';
+}
 
 const daemon = defineCommand({
   name: 'daemon',
