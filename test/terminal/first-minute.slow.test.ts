@@ -68,6 +68,16 @@ describe('svc alone in a real terminal', withTmux, () => {
     assert.doesNotMatch(screen, /╔/);
   });
 
+  it('svc init names the way to a first commit where there is none', async (t) => {
+    const { open, empty } = makeNewcomer(t);
+    const none = await (await open('svc init', { cwd: empty })).exited();
+    assert.match(none.screen, /next:\n {2}git init && git commit --allow-empty/);
+    const fresh = join(empty, 'fresh');
+    mkdirSync(fresh);
+    const unborn = await (await open('git init -q && svc init', { cwd: fresh })).exited();
+    assert.match(unborn.screen, /next:\n {2}git commit --allow-empty -m "first commit"/);
+  });
+
   it('a workspace opens its dashboard', async (t) => {
     const { open, repository } = makeNewcomer(t);
     const terminal = await open('svc init >/dev/null && svc', { cwd: repository });

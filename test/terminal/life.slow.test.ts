@@ -162,7 +162,7 @@ describe('opening the dashboard', () => {
 
   it('the dashboard outside a workspace says how to create one', withTmux, async (t) => {
     const terminal = await openTerminal({
-      command: [process.execPath, SVC],
+      command: [process.execPath, SVC, 'dash'],
       cwd: '/',
       columns: 80,
       rows: 24,

@@ -18,6 +18,8 @@ interface Report {
   file: string;
   root: string;
   git_root: string | null;
+  /** False if the repository has no commit yet, from which a worktree could be made. */
+  has_commits: boolean;
   agents: string[];
   default_preset: string | null;
   /** The exclude file of git that lists `.svc/`; null outside a repository. */
@@ -102,6 +104,7 @@ export const initCommand: Command = defineCommand({
       file,
       root,
       git_root: gitRoot ?? null,
+      has_commits: gitRoot !== undefined && (await hasCommits(gitRoot, env)),
       agents: installed,
       default_preset: preset ?? null,
       excluded_in: gitRoot === undefined ? null : excludeFromGit(join(root, '.svc')),
@@ -155,13 +158,24 @@ export async function findGitRoot(cwd: string, env: NodeJS.ProcessEnv): Promise<
   return exitCode === 0 ? stdout.replace(/\r?\n$/, '') || undefined : undefined;
 }
 
+async function hasCommits(cwd: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const { exitCode } = await runProgram('git', ['rev-parse', '--quiet', '--verify', 'HEAD'], { cwd, env });
+  return exitCode === 0;
+}
+
+/** The commands that make a folder fit for worktrees; none if it is. */
+const listGitSteps = ({ git_root, has_commits }: Report): string[] =>
+  has_commits
+    ? []
+    : [
+        `  ${git_root === null ? 'git init && ' : ''}git commit --allow-empty -m "first commit"   a worktree needs a commit`,
+      ];
+
 const formatHook = ({ hook, state }: HookReport): string =>
   `${hook} ${state === 'there already' ? 'is there already' : `was ${state}`}: commits to paths that others hold a lock on are refused`;
 
-function formatReport(
-  { file, agents, default_preset, excluded_in, hook, addresses }: Report,
-  installLines: readonly string[],
-): string {
+function formatReport(report: Report, installLines: readonly string[]): string {
+  const { file, agents, default_preset, excluded_in, hook, addresses } = report;
   const lines = [`wrote ${file}`];
   if (excluded_in !== null) lines.push(`.svc/ is excluded from git in ${excluded_in}`);
   if (hook !== null) lines.push(formatHook(hook));
@@ -189,6 +203,7 @@ function formatReport(
   return [
     ...lines,
     ...next,
+    ...listGitSteps(report),
     '  svc run "fix the typo in README.md"   gives an agent a task, in its own worktree',
     '  svc                                   opens the dashboard',
     '',

@@ -195,7 +195,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     for (const line of [
       /^will run +scripted$/m,
       /^command +.*agent\.js' -- \{\{prompt\}\}$/m,
-      /^how +subprocess · account · lite$/m,
+      /^how +with your own login, without a sandbox \(guard\.profile lite\)$/m,
       /^worktree +svc\/<session> from main@[0-9a-f]{10}$/m,
       /^timeout +600 s$/m,
     ]) {
