@@ -185,9 +185,24 @@ async function hookTables() {
 }
 
 /** Contexts in which a key works. */
-function placeOf({ panes, view }) {
+/** The kinds of rows in the list of work, in words. */
+const ROW_WORDS = {
+  ask: 'questions',
+  decision: 'decisions',
+  race: 'races',
+  live: 'live runs',
+  ended: 'ended runs',
+  over: 'merged runs',
+  task: 'tasks without a run',
+};
+
+function placeOf({ panes, rows, view }) {
+  // Enter opens a question, and the text of any other row.
+  const words = panes === undefined ? undefined : rows?.map((kind) => ROW_WORDS[kind]);
+  const kinds = words?.join(', ').replace('live runs, ended runs, merged runs', 'runs');
   const where = panes === undefined ? 'everywhere' : panes.join(', ');
-  return view === undefined ? where : `${where}, ${view === 'full' ? 'reading' : 'in the list'}`;
+  const place = kinds === undefined ? where : `${where}: ${kinds}`;
+  return view === undefined ? place : `${place}, ${view === 'text' ? 'reading' : 'in the list'}`;
 }
 
 /** Keys of ui.yaml. */

@@ -1,26 +1,21 @@
-/** In the order of their digits. The last four have no digit: two belong to Bus, M opens the memories, S the figures. */
+/** The lists, in the order of their numbers. The last two have no number: they belong to Bus. */
 export const PANE_IDS = [
-  'tasks',
-  'decisions',
-  'asks',
-  'workers',
+  'work',
   'bus',
-  'usage',
   'events',
+  'usage',
+  'memories',
   'deliveries',
+  'stats',
+  'projects',
   'peers',
   'locks',
-  'memories',
-  'stats',
 ] as const;
 export type PaneId = (typeof PANE_IDS)[number];
 
-/** Lists that hold the rows of all workspaces, if several are shown: pending items, tasks and workers. */
-export const COMBINED_PANE_IDS = ['tasks', 'decisions', 'asks', 'workers'] as const satisfies PaneId[];
+/** Lists that hold the rows of all workspaces, if several are shown. */
+export const COMBINED_PANE_IDS = ['work'] as const satisfies PaneId[];
 export type CombinedPaneId = (typeof COMBINED_PANE_IDS)[number];
 
 export const isCombinedPane = (id: PaneId): id is CombinedPaneId =>
   (COMBINED_PANE_IDS as readonly PaneId[]).includes(id);
-
-/** Lists that fill a wide screen, with their preview. */
-export const SOLE_PANES: ReadonlySet<PaneId> = new Set(['memories', 'stats']);

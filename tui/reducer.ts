@@ -29,6 +29,7 @@ import { appendLogLines, EMPTY_LOG } from './state/log.ts';
 import type { EngineLink, ScreenSize, State, StatusMessage } from './state/model.ts';
 import type { OverlayState } from './state/overlays.ts';
 import type { LoadedDetail } from './state/rows.ts';
+import { getSelectedItem } from './state/selection.ts';
 import { applyOrder } from './state/sorting.ts';
 
 /** Everything that can happen to the dashboard. `at` is wall-clock time in milliseconds. */
@@ -255,10 +256,12 @@ function settleLists(before: State, after: State): State {
     const hasChanged = getPane(id).dataParts.some((part) => state.data[part] !== before.data[part]);
     const was = before.lists[id];
     if (hasChanged || list.filter !== was.filter || list.order !== was.order) {
-      const { list: next, moved } = replaceRows(list, listRowIds(state, id));
+      const { ids, sections } = listRowIds(state, id);
+      const { list: next, moved } = replaceRows(list, ids, sections);
       const isFollowing = getPane(id).staysOnFirstRow && id !== state.focus && list.index === 0;
       // Older tasks arrive later and belong above the first page. An untouched cursor stays at the top in the meantime.
-      const isFilling = id === 'tasks' && !before.data.complete && list.index === 0 && state.armed === null;
+      const isFilling =
+        hasChanged && id === 'work' && !before.data.complete && list.index === 0 && state.armed === null;
       // The best result of a new search comes first.
       const isSearched = id === 'memories' && state.data.memories?.filter !== before.data.memories?.filter;
       const toTop = isFollowing || isFilling || isSearched;
@@ -268,12 +271,18 @@ function settleLists(before: State, after: State): State {
         state = { ...state, movedAt: state.now };
     }
   }
+  // The row under the cursor has become something else: a decision a run, a run work to review.
+  if (hasChangedKind(before, state)) state = { ...state, movedAt: state.now };
   state = finishJump(state);
   // The filter that hid the row was just cleared, so the row can be found now.
   if (state.jump !== null && state.lists[state.jump.pane].filter !== after.lists[state.jump.pane].filter) {
     const { pane } = state.jump;
     state = finishJump(
-      replaceList(state, pane, replaceRows(state.lists[pane], listRowIds(state, pane)).list),
+      replaceList(
+        state,
+        pane,
+        replaceRows(state.lists[pane], listRowIds(state, pane).ids, listRowIds(state, pane).sections).list,
+      ),
     );
   }
   // The jump finished later, so the program moved the cursor and not a key.
@@ -286,17 +295,33 @@ function settleLists(before: State, after: State): State {
   return state;
 }
 
+function hasChangedKind(before: State, state: State): boolean {
+  const { selected } = state.lists.work;
+  if (selected === null || selected !== before.lists.work.selected || state.data === before.data)
+    return false;
+  const [was, is] = [getSelectedItem(before), getSelectedItem(state)];
+  return was?.kind !== is?.kind || was?.ask?.id !== is?.ask?.id;
+}
+
 /** Reports whether a sorted list has rows that arrived while it was being fetched. */
 const isFirstOrder = (before: State, state: State, id: PaneId): boolean =>
   state.lists[id].sort !== null &&
   state.data !== before.data &&
   (state.lists[id].order === null || !before.data.complete || before.data.choices === null);
 
-function listRowIds(state: State, id: PaneId): readonly string[] {
+/** Lists the rows that match the filter, in the chosen order within each section, and counts them by section. */
+function listRowIds(state: State, id: PaneId): { ids: readonly string[]; sections: readonly number[] } {
   const pane = getPane(id) as unknown as Pane<object>;
   const rows = pane.listRows(state.data);
   const listed = pane.isSearchedByEngine ? rows : filterRows(rows, state.lists[id].filter, pane.fields);
-  const ids = listed.map((row) => pane.getRowId(row));
   const { order } = state.lists[id];
-  return order === null ? ids : applyOrder(ids, order);
+  const sort = (part: readonly object[]): readonly string[] => {
+    const ids = part.map((row) => pane.getRowId(row));
+    return order === null ? ids : applyOrder(ids, order);
+  };
+  const { sections, getSection } = pane;
+  if (sections === undefined || getSection === undefined) return { ids: sort(listed), sections: [] };
+  const parts = sections.map((): object[] => []);
+  for (const row of listed) parts[getSection(row)]!.push(row);
+  return { ids: parts.flatMap(sort), sections: parts.map(({ length }) => length) };
 }

@@ -15,6 +15,7 @@ import {
   type LayoutBox as Area,
   getLayout,
   LIST_EDGE,
+  PREVIEW_EDGE,
   type ScreenLayout,
   SMALLEST,
 } from './layout/layout.ts';
@@ -22,14 +23,12 @@ import { fitsInPreview } from './overlays/answer-ask.ts';
 import { describeLineOverlay, describeTyped, isLineOverlay } from './overlays/bottom-line.ts';
 import { renderOverlay } from './overlays/index.ts';
 import { isCombinedPane } from './pane-ids.ts';
-import { getPane, getPreview, getSelectedRow, getTabPane } from './panes/index.ts';
+import { getFacts, getPane, getPreview, getTabPane } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
-import { renderLogPreview } from './panes/workers.ts';
 import { getTheme } from './preferences/preferences.ts';
 import { isPaneFetched } from './state/data.ts';
 import { showCaret } from './state/input.ts';
 import type { State } from './state/model.ts';
-import type { ShownSession } from './state/rows.ts';
 import { fitLine, makeLineDrawable, markHits } from './text/text.ts';
 import { type StyledLine, span, type Theme } from './text/theme.ts';
 import { Frame, type FrameContent } from './widgets/frame.tsx';
@@ -66,14 +65,10 @@ export function Screen({
   }
   const head = [
     all === null ? renderHeaderLine(state) : renderAllHeaderLine(all),
-    ...(layout.kind === 'wide'
-      ? []
-      : [
-          renderTabsLine(
-            state,
-            all?.members.map((each) => each.state),
-          ),
-        ]),
+    renderTabsLine(
+      state,
+      all?.members.map((each) => each.state),
+    ),
     ...renderBannerLines(state),
   ];
   return (
@@ -149,7 +144,7 @@ const isInPreview = (state: State): boolean =>
 
 /** Reports whether the preview has the keyboard, not the list. */
 const isPreviewFocused = (state: State): boolean =>
-  state.view === 'full' || isInPreview(state) || state.armed?.binding === 'promote';
+  state.view !== 'list' || isInPreview(state) || state.armed?.binding === 'promote';
 
 /** Title, lines and note of one box. */
 function getFrameContent(state: State, all: AllState | null, { content, width, height }: Area): FrameContent {
@@ -171,11 +166,11 @@ function getFrameContent(state: State, all: AllState | null, { content, width, h
     const note = isPaneFetched(pane.id, state) ? describeList(state, pane) : undefined;
     return { title: `${title}${whose}`, note, lines, focused };
   }
-  if ('log' in content) {
-    const row = getSelectedRow(state, 'workers') as ShownSession | undefined;
-    if (row === undefined) return { title: 'log', lines: [], focused: false };
-    const { title, note, lines } = renderLogPreview(state, row);
-    return { title, note, lines: lines.slice(-Math.max(1, height - 2)), focused: false };
+  if ('facts' in content) {
+    const facts = getFacts(state, content.facts, width - 4);
+    const lines = facts?.lines ?? [];
+    const below = lines.length - (height - PREVIEW_EDGE);
+    return { title: 'facts', note: below > 0 ? `▼ ${below} more, Enter` : '', lines, focused: false };
   }
   if (state.overlay !== null && isInPreview(state)) {
     const view = renderOverlay(state, state.overlay, { cells: width - 4, rows: height - 2 });

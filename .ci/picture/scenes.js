@@ -24,12 +24,7 @@ const quiet = {
       columns: 140,
       rows: 40,
       /** Actions in the dashboard before the picture: keys to press, then text to await, or its end. */
-      steps: [
-        { shows: 'engine ok' },
-        { shows: '│ │ Fix the flaky' },
-        { shows: 'line 9 of 9' },
-        { shows: 'needs_approval' },
-      ],
+      steps: [{ shows: 'engine ok' }, { shows: '│ │ Fix the flaky' }, { keys: ['j', 'j'], shows: '+hello' }],
     },
   ],
 };
@@ -69,12 +64,11 @@ const WISHES = [
   'Cache the',
 ];
 
-/** The keys before the picture, with the focus on the workers. */
+/** The keys before the picture: the cursor is on the first running agent. */
 const busySteps = [
   { shows: 'engine ok' },
-  { shows: /Tasks 300|300 in all/ },
-  { keys: ['4'], shows: /[╔═[] ?4 Workers[\s\S]*\+3 -0.*PASS/ },
-  { gone: 'looking at the branch' },
+  { shows: / 300 rows/ },
+  { keys: ['j'], shows: /▶t-1 [\s\S]*\+3 -0[\s\S]*PASS/ },
 ];
 
 /** Ten agents run, and there are 300 tasks. */

@@ -74,7 +74,7 @@ async function measureDashboard(count: number): Promise<Measures> {
       command: [process.execPath, SVC, 'dash'],
       cwd: ws.root,
       env: Object.fromEntries(own),
-      ready: /Decisions/,
+      ready: /1 Work/,
       keys: ['j', 'k'],
       keyCount: KEYS,
     };

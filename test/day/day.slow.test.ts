@@ -126,8 +126,7 @@ describe("the operator's day", withTmux, () => {
       terminal.type('clear; svc');
       terminal.keys('Enter');
       await terminal.shows('Request lemon');
-      terminal.keys('1');
-      await terminal.shows(/═ 1 Tasks/);
+      await terminal.shows(/═ 1 Work/);
       const written: [word: string, prompt: string][] = [
         ['apple', '#agent: edit README.md apple'],
         ['brick', '#agent: edit README.md brick'],
@@ -141,10 +140,10 @@ describe("the operator's day", withTmux, () => {
         await hands.addTask(`Write ${word}`, prompt, index % 3);
 
       // One question starts six of them; the seventh is for a race.
-      await hands.find('1', 'Write');
+      await hands.find('Write');
       terminal.keys('*');
       await terminal.shows('7 marked');
-      await hands.find('1', 'grape');
+      await hands.find('grape');
       await act(terminal, 'Space');
       await terminal.shows('6 marked');
       await hands.release();
@@ -152,15 +151,14 @@ describe("the operator's day", withTmux, () => {
       await terminal.shows(/run: 6 done/);
 
       // One question approves the incoming requests too.
-      terminal.keys('2');
-      await terminal.shows(/═ 2 Decisions ═/);
+      await hands.find('Request');
       terminal.keys('*');
       await terminal.shows('5 marked');
       await hands.answerForAll('a', 'y approve 5');
       await terminal.shows(/approve: 5 done/);
 
       // Three agents on one task, compared; one result is taken.
-      await hands.find('1', 'grape');
+      await hands.find('grape');
       await act(terminal, 'B');
       await terminal.shows('[ ] alice');
       for (const name of ['alice', 'bob', 'carol']) {
@@ -176,7 +174,7 @@ describe("the operator's day", withTmux, () => {
       await answer(terminal, 'y');
       await terminal.shows(/race started: s-\d+, s-\d+, s-\d+/);
       await terminal.shows('0 live', 'the end of every run');
-      await hands.find('1', 'grape');
+      await hands.find('grape');
       await act(terminal, 'C');
       await terminal.shows('+grape', 'the diff of the first');
       await act(terminal, 'Tab');
@@ -187,7 +185,7 @@ describe("the operator's day", withTmux, () => {
       // Merging one puts two others in conflict: each returns to its worker, which merges the base.
       await hands.promote('apple');
       for (const word of ['brick', 'cedar']) {
-        await hands.find('4', word);
+        await hands.find(word);
         await hands.openWork();
         await terminal.shows(/conflicts in README\.md/);
         await hands.close();
@@ -202,7 +200,7 @@ describe("the operator's day", withTmux, () => {
       }
 
       // A comment on a line of the diff goes back to the worker, which adds to its branch.
-      await hands.find('4', 'delta');
+      await hands.find('delta');
       await hands.comment('+by delta', 'Say when');
       await ask(terminal, 'F', 'Send this to s-');
       await terminal.shows('Say when');
@@ -213,15 +211,15 @@ describe("the operator's day", withTmux, () => {
       await hands.promoteSelected();
 
       // Discarded and restored.
-      await hands.find('4', 'ember');
+      await hands.find('ember');
       await confirm(terminal, ['X', 'y'], 'and its worktree', /discarded/);
-      await hands.find('4', 'ember');
+      await hands.find('ember');
       await confirm(terminal, ['U', 'y'], 'back, with its worktree', /is back/);
       await hands.promote('ember');
 
       // Merged by mistake and undone.
       await hands.promote('flint');
-      await hands.find('4', 'flint');
+      await hands.find('flint');
       await confirm(terminal, ['U', 'y'], 'Undo the promotion', /is at \w+ again/);
       terminal.keys('q');
       await terminal.shows('the engine keeps running');
@@ -231,8 +229,7 @@ describe("the operator's day", withTmux, () => {
       terminal.type('clear; svc dash --all');
       terminal.keys('Enter');
       await terminal.shows('2 engines ok');
-      terminal.keys('1');
-      await terminal.shows(/═ 1 Tasks/);
+      await terminal.shows(/═ 1 Work/);
       await act(terminal, '.');
       await terminal.shows('│ │ Request mango', 'what waits in the other workspace');
       await confirm(terminal, ['a', 'y'], 'site: Approve d-1 and start alice on t-1?', 'd-1 approved');

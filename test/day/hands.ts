@@ -4,8 +4,8 @@ import { until } from '../support/wait.ts';
 
 /** A person's actions in the dashboard, step by step, by keys alone. */
 export interface Hands {
-  /** Goes to a list, and to its newest row whose title contains the word. */
-  find(pane: string, word: string): Promise<void>;
+  /** Goes to the first row of work whose title contains the word. */
+  find(word: string): Promise<void>;
   /** Removes the filter of `find`. */
   release(): Promise<void>;
   /** Adds a task for an agent, which is this many places after the first one. */
@@ -29,9 +29,9 @@ export interface Hands {
 }
 
 export function createHands(terminal: Terminal): Hands {
-  async function find(pane: string, word: string): Promise<void> {
-    terminal.keys(pane);
-    await terminal.shows(new RegExp(`═ ${pane} `));
+  async function find(word: string): Promise<void> {
+    terminal.keys('1');
+    await terminal.shows('═ 1 Work');
     await act(terminal, '/');
     await terminal.shows(/^ filter/m);
     await act(terminal, 'C-u');
@@ -40,7 +40,7 @@ export function createHands(terminal: Terminal): Hands {
     terminal.keys('Enter');
     // The title also shows the filter while it is being typed.
     await terminal.gone(/^ filter/m);
-    await terminal.shows(new RegExp(`═ ${pane} \\w+ +/${word} `));
+    await terminal.shows(new RegExp(`═ 1 Work +/${word} `));
     terminal.keys('g');
     await terminal.shows(new RegExp(`║ [▶◉].*${word}`));
   }
@@ -48,10 +48,10 @@ export function createHands(terminal: Terminal): Hands {
   async function openWork(): Promise<void> {
     await act(terminal, 'Enter');
     // With several workspaces the title starts with the workspace's name.
-    const screen = await terminal.shows(/╔═ (?:\w+ · )?s-\d+ (?:work|log)/);
-    if (/╔═ (?:\w+ · )?s-\d+ log/.test(screen)) {
+    const screen = await terminal.shows(/╔═ (?:\w+ · )?t-\d+ s-\d+ (?:work|log)/);
+    if (/╔═ (?:\w+ · )?t-\d+ s-\d+ log/.test(screen)) {
       terminal.keys('v');
-      await terminal.shows(/╔═ (?:\w+ · )?s-\d+ work/);
+      await terminal.shows(/╔═ (?:\w+ · )?t-\d+ s-\d+ work/);
     }
     await terminal.shows(/no conflicts|conflicts in/);
   }
@@ -90,7 +90,7 @@ export function createHands(terminal: Terminal): Hands {
         ...{ what: 'the follow-up', watched: (screen) => String(screen.includes('y send')) },
       });
       const [, session] = /(s-\d+) continues s-\d+/.exec(terminal.screen()) ?? [];
-      await terminal.shows(new RegExp(`(?:║ ▶|╔═ )${session} .*ready`), 'the end of the follow-up');
+      await terminal.shows(new RegExp(`t-\\d+ ${session} work .*ready`), 'the end of the follow-up');
       await close();
     },
     promoteSelected,
@@ -147,7 +147,7 @@ export function createHands(terminal: Terminal): Hands {
       await terminal.shows(/comment \d+ by/);
     },
     async promote(word) {
-      await find('4', word);
+      await find(word);
       await promoteSelected();
     },
   };

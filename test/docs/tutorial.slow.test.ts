@@ -29,9 +29,9 @@ class TestSimple(unittest.TestCase):
 
 /** Text that each line of keys must show before the next one is pressed. */
 const SHOWS: Record<string, string | RegExp> = {
-  '.': '▶d-2',
+  '.': '▶t-2',
   'a y': 'd-2 approved: s-2 starts on t-2',
-  '4': 'no conflicts',
+  Enter: 'no conflicts',
   'p m': 'nothing was pushed',
 };
 const QUESTIONS: Record<string, string> = {

@@ -39,12 +39,12 @@ describe('the dashboard of all workspaces in a real terminal', withTmux, () => {
       const { one, other, terminal } = await openAll(t, size);
       await terminal.shows('1 engine ok');
       await one.post('Here\n#agent: edit here.txt');
-      await terminal.shows(/▶test +d-1/, 'the decision of the first');
+      await terminal.shows(/▶test +t-1/, 'the decision of the first');
 
       await other.svc(['up']);
       await terminal.shows('2 engines ok', 'the second, which was started meanwhile');
       await other.post('There\n#agent: edit there.txt');
-      await terminal.shows(/test repo\w* +d-1/, 'its decision, under a name of its own');
+      await terminal.shows(/test repo\w* +t-1/, 'its decision, under a name of its own');
       terminal.keys('j');
       await terminal.shows('│ │ There', 'its prompt');
       await ask(terminal, 'a', 'Approve d-1 and start scripted on t-1?');
@@ -61,8 +61,7 @@ describe('the dashboard of all workspaces in a real terminal', withTmux, () => {
       await terminal.shows(/═ Workspaces ═/);
       terminal.keys('Escape');
       await terminal.gone('═ Workspaces ═');
-      terminal.keys('4');
-      await terminal.shows(/▶✗ test.* s-1/, 'its last known state');
+      await terminal.shows(/▶✗ test.* t-1/, 'its last known state');
       terminal.keys('u');
       await terminal.shows('2 engines ok', 'its engine, started by a key');
       terminal.keys('W');

@@ -15,8 +15,7 @@ describe('a question of a worker', () => {
     });
     await workspace.svc(['task', 'add', 'Keep the old name?', '--agent', 'asker']);
     await workspace.svc(['task', 'run', 't-1']);
-    await terminal.shows('3 Asks 1');
-    terminal.keys('3');
+    await terminal.shows(' 1 ask (');
     await terminal.shows('is blocked on this');
     await act(terminal, 'Enter');
     await terminal.shows('1-2 sends that answer');
@@ -33,13 +32,12 @@ describe('a question of a worker', () => {
     const { workspace, terminal } = await openDash(t, { commands: { asker: askScript() } });
     await workspace.svc(['task', 'add', 'Which port?', '--agent', 'asker']);
     await workspace.svc(['task', 'run', 't-1']);
-    await terminal.shows('3 Asks 1');
-    terminal.keys('3');
+    await terminal.shows(' 1 ask (');
     await terminal.shows('is blocked on this');
     await act(terminal, 'Enter');
     await terminal.shows('type the answer');
     await workspace.svc(['ask', 'answer', '1', '8080']);
     await terminal.shows('ask 1 is closed, nothing was sent');
-    await terminal.shows('[3 Asks 0]');
+    await terminal.gone(' 1 ask (');
   });
 });

@@ -29,7 +29,6 @@ describe('many rows in a real terminal', withTmux, () => {
   it('the sort order of a list, and the theme, are kept for the next time', async (t) => {
     const { workspace, terminal } = await openDash(t);
     await workspace.svc(['task', 'add', 'one task']);
-    terminal.keys('1');
     await terminal.shows('one task');
     terminal.keys('>');
     await terminal.shows('by id ↑');
@@ -45,17 +44,16 @@ describe('many rows in a real terminal', withTmux, () => {
     await terminal.exited();
     const text = readFileSync(join(workspace.env.SVC_HOME ?? '', 'ui.yaml'), 'utf8');
     assert.match(text, /theme: colour-blind/);
-    assert.match(text, /tasks: -id/);
+    assert.match(text, /work: -id/);
   });
 
-  it('z gives workers the whole screen and takes it away', async (t) => {
+  it('z gives the list the whole screen and takes it away', async (t) => {
     const { terminal } = await openDash(t, { columns: 140, rows: 40 });
     await terminal.shows('Nothing waits for you');
-    terminal.keys('4');
-    await terminal.shows(/═ 4 Workers/);
+    await terminal.shows(/═ 1 Work/);
     terminal.keys('z');
-    await terminal.gone('7 Events ─');
+    await terminal.gone('─ facts ─');
     terminal.keys('z');
-    await terminal.shows('7 Events ─');
+    await terminal.shows('─ facts ─');
   });
 });

@@ -15,17 +15,16 @@ describe('losing the engine, the data or the terminal', withTmux, () => {
   it('the engine dies and returns: the last state stays, nothing is missed', async (t) => {
     const { workspace, terminal } = await openDash(t);
     await workspace.post('before\n#agent: no-change');
-    await terminal.shows('▶d-1');
+    await terminal.shows('▶t-1');
     await terminal.shows('│ │ before');
     await workspace.killDaemon();
     await terminal.shows('ENGINE GONE since');
-    await terminal.shows('▶d-1');
+    await terminal.shows('▶t-1');
     terminal.keys('a');
     await terminal.shows('the engine is not running; u starts it');
     // Another client starts it, and work arrives before the dashboard is back.
     await workspace.svc(['task', 'add', 'while it was gone', '--agent', 'scripted']);
     await terminal.gone('ENGINE GONE');
-    terminal.keys('1');
     await terminal.shows('while it was gone');
 
     await workspace.killDaemon();
@@ -38,15 +37,13 @@ describe('losing the engine, the data or the terminal', withTmux, () => {
   it('the data folder is deleted: the dashboard says so, and shows the new one when it is there', async (t) => {
     const { workspace, terminal } = await openDash(t);
     await workspace.post('of the old folder\n#agent: no-change');
-    await terminal.shows('▶d-1');
+    await terminal.shows('▶t-1');
     const first = workspace.daemonPid()!;
     await workspace.deleteData();
     await terminal.shows('ENGINE GONE since');
     await until(() => !isRunning(first), 'the end of the engine');
     await workspace.svc(['task', 'add', 'of the new folder']);
     await terminal.gone('ENGINE GONE');
-    await terminal.shows('Nothing waits for you');
-    terminal.keys('1');
     const screen = await terminal.shows('of the new folder');
     assert.ok(!screen.includes('of the old folder'), screen);
   });
@@ -55,7 +52,7 @@ describe('losing the engine, the data or the terminal', withTmux, () => {
     const { workspace, terminal } = await openDash(t);
     await terminal.shows('Nothing waits for you');
     await workspace.svc(['task', 'add', '--agent', 'scripted', '--prompt', '#agent: hang', '--run']);
-    await terminal.shows(/4 Wor\w* 1/);
+    await terminal.shows(' 1 live');
     const pid = terminal.pid();
     await terminal.close();
     assert.ok(!isRunning(pid));
@@ -91,14 +88,14 @@ describe('losing the engine, the data or the terminal', withTmux, () => {
   it('every size works while it runs, down to one that is too small and back', async (t) => {
     const { workspace, terminal } = await openDash(t);
     await workspace.post('resized\n#agent: no-change');
-    await terminal.shows('▶d-1');
+    await terminal.shows('▶t-1');
     for (const [columns, rows, shown] of [
-      [140, 40, '─ 7 Events ─'],
-      [60, 15, '▶d-1'],
-      [40, 10, 'Decisions: 1 of 1'],
+      [140, 40, '─ facts ─'],
+      [60, 15, '▶t-1'],
+      [40, 10, 'Work: 1 of 1'],
       [30, 6, 'svc needs 40x10'],
-      [120, 34, '─ 7 Events ─'],
-      [80, 24, '[2 Decisions 1]'],
+      [120, 34, '[1 Work 1]'],
+      [80, 24, '1 to decide'],
     ] as const) {
       terminal.resize(columns, rows);
       const screen = await terminal.shows(shown);
@@ -126,7 +123,7 @@ describe('an editor of the person', withTmux, () => {
     writeFileSync(editor, '#!/bin/sh\nexit 3\n');
     await act(terminal, 'e');
     await terminal.shows('ended with exit code 3; nothing was changed');
-    await terminal.shows('▶d-2');
+    await terminal.shows('waits for you as d-2');
   });
 });
 
@@ -181,7 +178,7 @@ describe('opening the dashboard', () => {
       rows: 24,
     });
     t.after(terminal.close);
-    await terminal.shows('▶d-1');
+    await terminal.shows('▶t-1');
     terminal.keys('q');
     const { status, screen } = await terminal.exited();
     assert.equal(status, 0);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ask, confirm, openDash } from '../support/terminals/dash.ts';
+import { act, ask, confirm, openDash } from '../support/terminals/dash.ts';
 import { withTmux } from '../support/terminals/terminal.ts';
 
 const PROMPT = `Say hello in a file
@@ -19,7 +19,7 @@ describe('the main job at a terminal', withTmux, () => {
       await terminal.shows('Nothing waits for you');
 
       const { body } = await workspace.post(PROMPT);
-      await terminal.shows(`▶${body.decision_id}`, 'the decision in the list');
+      await terminal.shows(`▶${body.task_id}`, 'the decision in the list');
       await terminal.shows('│ │ Say hello in a file', 'its prompt');
 
       await confirm(
@@ -29,19 +29,16 @@ describe('the main job at a terminal', withTmux, () => {
         `${body.decision_id} approved: s-1 starts on ${body.task_id}`,
       );
 
-      terminal.keys('4');
-      await terminal.shows('▶s-1');
-      // A running session shows its newest line in the list, too.
-      await terminal.shows(/s-1 +\w+ +ready/, 'the finished session');
-      // The log has scrolled: its last lines are visible, its first ones are not.
+      await terminal.shows(/▶t-1 +ready/, 'the finished run');
+      // v shows its log, which has scrolled: its last lines are visible, its first ones are not.
+      await act(terminal, 'v');
       const log = await terminal.shows('agent: done', 'the end of the log');
       assert.ok(!log.includes('line 1 of 60'), log);
 
-      // A narrow screen has no separate box for the log, so v switches to the work.
-      if (columns < 120) terminal.keys('v');
+      terminal.keys('v');
       await terminal.shows('no conflicts', 'the trial merge');
       terminal.keys('Enter');
-      await terminal.shows('╔═ s-1 work', 'the work over the whole screen');
+      await terminal.shows('╔═ t-1 s-1 work', 'the work over the whole screen');
       await terminal.shows('not verified', 'its evidence');
       // Only if the patch does not fit: a key that changes nothing may be read together with the next one.
       if (rows < 40) terminal.keys('G');

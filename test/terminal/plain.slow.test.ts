@@ -33,7 +33,7 @@ async function openLog(
 describe('svc dash --plain', () => {
   it('the plain dashboard without a terminal prints events as lines, and ends with SIGTERM', async (t) => {
     const { workspace, child, text } = await openLog(t);
-    await until(() => text().includes('Decisions: Nothing waits for you.'), 'the empty list');
+    await until(() => text().includes('Work: Nothing waits for you.'), 'the empty list');
     await workspace.post('for the log \u001b[31mred\u001b[2J\n#agent: no-change');
     await until(() => /needs_approval t-1 d-1: .*for the log \\x1b\[31mred/.test(text()), 'the event');
     appendFileSync(join(workspace.root, '.svc', 'notices', 's-7.md'), '**note 3** hello from a worker\n');
@@ -51,7 +51,7 @@ describe('svc dash --plain', () => {
     const { workspace, terminal } = await openDash(t, { args: ['dash', '--plain'], rows: 50 });
     await terminal.shows('Keys: ');
     await workspace.post('read me\n#agent: edit plain.txt by keys alone');
-    await terminal.shows('Decisions 1 of 1: id d-1, task t-1');
+    await terminal.shows('Work 1 of 1: t-1');
     terminal.keys('Enter');
     await terminal.shows('│ read me');
     terminal.type('ay');

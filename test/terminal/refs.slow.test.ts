@@ -9,15 +9,13 @@ describe('git state on the screen', withTmux, () => {
     const { repository } = workspace;
     for (const file of ['README.md', 'other.txt', 'third.txt'])
       await workspace.svc(['task', 'add', '-p', `#agent: edit ${file} from the worker`, '--run', '-f']);
-    terminal.keys('4');
-    await terminal.shows('3 runs, 3 to review');
-    // Moves to the top row first, so that the screen shows when the next key may come: keys that arrive together do
+    await terminal.shows(' 3 to review');
+    // Moves to the last row first, so that the screen shows when the next key may come: keys that arrive together do
     // not count as a person's.
-    terminal.keys('g');
-    await terminal.shows('▶s-3');
     terminal.keys('G');
-    await terminal.shows('▶s-1');
-    terminal.keys('v');
+    await terminal.shows('▶t-3');
+    terminal.keys('g');
+    await terminal.shows('▶t-1');
     const before = await terminal.shows(/trial +no conflicts, tried \d\d:\d\d:\d\d/);
     assert.match(before, /README\.md/);
 
@@ -29,10 +27,10 @@ describe('git state on the screen', withTmux, () => {
 
     // Another promotion moves the base.
     assert.equal((await workspace.svc(['worktree', 'promote', 's-2'])).code, 0);
-    await terminal.shows('3 runs, 2 to review');
+    await terminal.shows(' 2 to review');
     repository.git('merge', '--quiet', '--no-edit', 'svc/s-1');
     await terminal.shows(/trial +main already contains this work/);
-    await terminal.shows('3 runs, 1 to review');
+    await terminal.shows(' 1 to review');
     const [, worktree = ''] =
       /^worktree (.*s-3)$/m.exec(repository.git('worktree', 'list', '--porcelain')) ?? [];
     repository.git('worktree', 'remove', '--force', worktree);

@@ -26,9 +26,7 @@ describe('a review at the keyboard', withTmux, () => {
     const body = 'write\n#agent: edit made.txt by the worker';
     const task = await client.call('task.add', { body, agent: 'scripted' });
     await client.call('task.run', { id: task.task_id });
-    terminal.keys('4');
-    await terminal.shows(/▶s-1 +\w+ +ready/);
-    await act(terminal, 'v');
+    await terminal.shows(/▶t-1 +ready/);
     await act(terminal, 'Enter');
     await terminal.shows(/\+by the worker/);
     await act(terminal, 'c');
@@ -54,6 +52,6 @@ describe('a review at the keyboard', withTmux, () => {
     await terminal.shows(/made\.txt:1 [\s\S]*> by the worker[\s\S]*Say who/);
     await act(terminal, 'y');
     await terminal.shows('s-2');
-    await terminal.shows(/s-2 continues s-1|▶s-2/);
+    await terminal.shows(/s-2 continues s-1|t-2 s-2/);
   });
 });

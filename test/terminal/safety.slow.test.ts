@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { act, answer, ask, openDash } from '../support/terminals/dash.ts';
+import { act, answer, ask, openDash, pressUntil } from '../support/terminals/dash.ts';
 import { withTmux } from '../support/terminals/terminal.ts';
 
 describe('accidental input does nothing', withTmux, () => {
@@ -9,7 +9,7 @@ describe('accidental input does nothing', withTmux, () => {
     const client = await workspace.connect();
     const decisions = () => client.call('decision.list', {});
     await workspace.post('first\n#agent: no-change');
-    await terminal.shows('▶d-1');
+    await terminal.shows('▶t-1');
     await terminal.shows('│ │ first', 'the prompt of d-1');
 
     terminal.type('ay');
@@ -26,8 +26,8 @@ describe('accidental input does nothing', withTmux, () => {
     terminal.keys('a');
     await terminal.shows('Approve d-1');
     await workspace.post('second\n#agent: no-change');
-    await terminal.shows('Decisions 2');
-    await terminal.shows('▶d-1');
+    await terminal.shows('2 to decide');
+    await terminal.shows('▶t-1');
     await terminal.shows('Approve d-1');
 
     // Another person edits it: the same task, another prompt, another decision.
@@ -35,7 +35,7 @@ describe('accidental input does nothing', withTmux, () => {
     await terminal.shows('d-1 has changed: check it again');
     await terminal.gone('Approve d-1');
     await answer(terminal, 'y');
-    await terminal.shows('▶d-2');
+    await terminal.shows('│ │ another text', 'the prompt of the other decision');
     assert.deepEqual(
       (await decisions()).filter((each) => each.state === 'approved'),
       [],
@@ -43,6 +43,7 @@ describe('accidental input does nothing', withTmux, () => {
     assert.deepEqual(await client.call('session.list', {}), []);
 
     // A deliberate answer still goes through.
+    await pressUntil(terminal, 'k', (screen) => screen.includes('▶t-2'), { what: 'the second task' });
     await terminal.shows('│ │ second', 'the prompt of d-2');
     await ask(terminal, 'a', 'Approve d-2');
     await answer(terminal, 'y');
@@ -52,7 +53,7 @@ describe('accidental input does nothing', withTmux, () => {
   it('the first key at 40x10 shows the plan, the second asks, the third approves', async (t) => {
     const { workspace, terminal } = await openDash(t, { columns: 40, rows: 10 });
     await workspace.post('read me first\n#agent: no-change');
-    await terminal.shows('▶ d-1');
+    await terminal.shows('▶ t-1');
     assert.ok(!terminal.screen().includes('│ │ read me first'));
     await terminal.shows('a approve');
     await ask(terminal, 'a', '│ read me first');
@@ -67,15 +68,14 @@ describe('accidental input does nothing', withTmux, () => {
     const { workspace, terminal } = await openDash(t);
     const hostile = 'safe \u001b[31mRED\u001b[2J\u001b]0;owned\u0007\u009b31m \u202etxt';
     await workspace.post(`${hostile}\n#agent: no-change\n#agent: echo-argv`);
-    const screen = await terminal.shows(/▶d-1 .*safe \\x1b/);
+    const screen = await terminal.shows(/▶t-1 .*safe \\x1b/);
     assert.match(screen, /svc · test/);
     assert.ok(!terminal.colours().includes('\u001b[31mRED'), "only svc's own colours");
     await terminal.shows('│ │ safe \\x1b[31mRED\\x1b[2J', 'the prompt');
     await ask(terminal, 'a', 'Approve d-1');
     await answer(terminal, 'y');
     await terminal.shows('d-1 approved');
-    terminal.keys('4');
-    await terminal.shows('agent: done');
+    await terminal.shows(/▶t-1 +(?:done|ready)/);
     assert.match(terminal.screen(), /svc · test/);
   });
 

@@ -38,8 +38,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
       agent: 'scripted',
     });
     await client.call('task.run', { id: task.task_id });
-    terminal.keys('4');
-    await terminal.shows(/▶s-1 +\w+ +ready/);
+    await terminal.shows(/▶t-1 +ready/);
     workspace.repository.commit({ 'README.md': 'one\ntwo\nthree\nfrom a person\n' });
     await terminal.shows('conflicts in README.md');
     await ask(terminal, 'F', 'Merge main into your branch svc/s-1');
@@ -47,7 +46,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     await act(terminal, 'e');
     await terminal.shows('#agent: run sh');
     await act(terminal, 'y');
-    await terminal.shows(/s-2 +\w+ +ready/);
+    await terminal.shows(/t-2 s-2 work .*ready/);
     const { promotable } = await client.call('worktree.trial', { session: 's-2' });
     if (!promotable) throw new Error('it still has conflicts');
   });
@@ -68,8 +67,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     }
     const task = await client.call('task.add', { body: 'go\n#acp: say up\n#acp: hang', agent: 'talks' });
     await client.call('task.run', { id: task.task_id });
-    terminal.keys('4');
-    await terminal.shows(/▶s-1 .*running/);
+    await terminal.shows(/▶t-1 +running/);
     await until(() => existsSync(join(workspace.root, '.svc', 'agents', 's-1', 'log')));
     await terminal.shows('up');
     await act(terminal, 'm');
@@ -81,7 +79,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     await act(terminal, 'B');
     await terminal.shows('Interrupt s-1, so that it reads');
     await act(terminal, 'y');
-    await terminal.shows(/▶s-1 +\w+ +ready/);
+    await terminal.shows(/▶t-1 +ready/);
     await terminal.shows('Going on.');
   });
 });

@@ -74,19 +74,19 @@ describe('a title from an untrusted source', withTmux, () => {
       'Look at x̂y̌ ☺️ and ✂️',
     ])
       await workspace.post(`${prompt}\n#agent: no-change`);
-    await terminal.shows('Decisions 3');
+    await terminal.shows('3 to decide');
     for (const [key, selected] of [
-      ['g', 'd-1'],
-      ['j', 'd-2'],
-      ['j', 'd-3'],
-      ['k', 'd-2'],
+      ['g', 't-1'],
+      ['j', 't-2'],
+      ['j', 't-3'],
+      ['k', 't-2'],
     ] as const) {
       terminal.keys(key);
       await terminal.shows(`▶${selected}`);
     }
     await terminal.shows(
       new RegExp(
-        `▶d-2 .* Ship it ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} today`,
+        `▶t-2 .* Ship it ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} ${UNSURE_PLACEHOLDER} today`,
       ),
     );
     const screen = await terminal.shows('│ │ Ship it', 'the prompt of d-2');
@@ -105,8 +105,7 @@ describe('a title from an untrusted source', withTmux, () => {
     const titles = [...EMOJI_TEST.filter((_, at) => at % 40 === 0), ...randomTitles(150)];
     for (const each of titles)
       await client.call('task.add', { title: `x ${each}`.toWellFormed(), body: 'a prompt' });
-    terminal.keys('1');
-    await terminal.shows(`${titles.length} in all`);
+    await terminal.shows(`${titles.length} rows`);
     for (let shown = 0; shown < titles.length; shown += 80) {
       await awaitFramed(terminal, 200);
       terminal.keys('C-f');
@@ -159,7 +158,7 @@ function assertFramed(screen: string, columns: number): void {
   // Below the last box there are the keys and possibly a message.
   const end = rows.findLastIndex((row) => /^[╰╚]/.test(row)) + 1;
   assert.ok(end >= rows.length - 2, screen);
-  const framed = rows.slice(columns >= 120 ? 1 : 2, end);
+  const framed = rows.slice(2, end);
   for (const row of framed) {
     assert.match(row, /^[│║╭╔╰╚].*[│║╮╗╯╝]$/u);
     assert.equal(stringWidth(row), columns, row);

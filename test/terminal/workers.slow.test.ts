@@ -49,15 +49,14 @@ exit "$line"
     ].join('\n');
     const task = await client.call('task.add', { body, agent: 'claude' });
     await client.call('task.run', { id: task.task_id });
-    terminal.keys('4');
-    await terminal.shows(/▶s-1 .*read first\.ts/);
+    await terminal.shows(/▶t-1 .*read first\.ts/);
     await act(terminal, 'A');
     await terminal.shows('attach: s-1 is running: its agent works alone');
     writeFileSync(join(bin, 'go'), '');
-    await terminal.shows(/▶s-1 .*edit second\.ts/);
+    await terminal.shows(/▶t-1 .*edit second\.ts/);
     await terminal.shows(/▣ read it.*\n.*▷ write it/);
     writeFileSync(join(bin, 'end'), '');
-    await terminal.shows(/▶s-1 +\w+ +ready/);
+    await terminal.shows(/▶t-1 +ready/);
     for (const [before, code] of ['0', '3'].entries()) {
       await act(terminal, 'A');
       // The first run's output is still there when the dashboard leaves.
@@ -71,7 +70,6 @@ exit "$line"
     await terminal.shows('Press Enter to return to the dashboard.');
     terminal.keys('Enter');
     await terminal.shows('svc worker attach s-1 ended with exit code 3');
-    terminal.keys('1');
-    await terminal.shows('[1 Tasks');
+    await terminal.shows('[1 Work');
   });
 });

@@ -41,13 +41,20 @@ function openBoard(columns: number, rows: number): Bench {
     decisions: [decisionRow(1), decisionRow(2)],
     tasks: [
       taskRow(1, { waits: true, decision_id: 'd-1' }),
+      taskRow(2, { waits: true, decision_id: 'd-2' }),
       taskRow(3, { status: 'failed', failure: { code: 'exit', text: 'exit code 3' } }),
+      taskRow(4, { status: 'done', session_id: 's-4' }),
+      taskRow(5, { status: 'running', session_id: 's-5' }),
     ],
-    sessions: [sessionRow(1), sessionRow(2, { state: 'running', ended_at: null })],
+    sessions: [sessionRow(4), sessionRow(5, { state: 'running', ended_at: null })],
     deliveries: [],
     asks: [
-      askRow(31, { context: 'Two files add the same column.\n'.repeat(30) }),
-      askRow(32, { options: [], from_session: 's-2' }),
+      askRow(31, {
+        from_session: 's-5',
+        task_id: 't-5',
+        context: 'Two files add the same column.\n'.repeat(30),
+      }),
+      askRow(32, { options: [], from_session: 's-9', task_id: null }),
       askRow(30, { status: 'answered', answer: 'yes', answered_by: 'chair-1' }),
     ],
     messages: [messageRow(1), messageRow(2, { kind: 'alert', parent_id: 1 })],
@@ -60,6 +67,9 @@ function openBoard(columns: number, rows: number): Bench {
   return showDecision(dash, 1);
 }
 
+/** Selects a row, and waits until keys act on it. */
+const select = (dash: Bench, id: string): Bench => dash.send({ type: 'go', pane: 'work', id }).wait(300);
+
 const WIDE = '日本語のタイトル 👩‍👩‍👧‍👦 e\u0301 ﷽ 🏳️‍🌈 ok';
 const HOSTILE =
   'red \u001b[31mRED\u001b[0m \u001b]0;title\u0007 \u001b[2J\u001b[H \u009b31m \u202egnp.exe\u202c \b\b\b\r\n\tend';
@@ -70,9 +80,18 @@ describe('the whole screen', () => {
       for (const key of ['1', '2', '3', '4', '5', '6', '7', '8']) {
         // Overlays do not depend on the pane, so each is shown over one.
         const overlays = {
-          1: [['?'], [':', 'r'], ['/', 'x'], ['i'], ['D']],
-          3: [['j', 'enter', 'o', 'k']],
-          5: [['w'], ['L'], ['L', 'enter'], ['L', 'x'], ['n'], ['r']],
+          1: [
+            ['?'],
+            [':', 'r'],
+            ['/', 'x'],
+            ['i'],
+            ['j', 'enter', 'o', 'k'],
+            ['tab', 'j'],
+            ['G', 'tab'],
+            ['G', 'v'],
+            ['G', 't'],
+          ],
+          2: [['w'], ['L'], ['L', 'enter'], ['L', 'x'], ['n'], ['r']],
         };
         for (const more of [[], ['enter'], ...(overlays[key as unknown as 1] ?? [])]) {
           const lines = screenOf(
@@ -92,16 +111,16 @@ describe('the whole screen', () => {
   });
 
   it('the screen shows the plan, the reason for the decision and the prompt', () => {
-    const text = screenOf(openBoard(80, 24).state()).join('\n');
+    const text = screenOf(select(openBoard(80, 26), 't-1').state()).join('\n');
     for (const part of [
-      'svc · acme',
+      'svc · acme · 2 asks (4m) · 2 to decide',
       'engine ok',
-      '[2 Decisions 2]',
-      '▶d-1',
+      '[1 Work 3]',
+      'needs you 6 ─',
+      '▶t-1',
       'will run claude',
       'new worktree svc/… from main · timeout 60m',
       'needs approval the request did not carry one',
-      'POST /task',
       'sha 1111111111111111…',
       '│ Prompt of task 1',
       'a approve',
@@ -125,17 +144,17 @@ describe('the whole screen', () => {
       digest: '',
       problem: null,
     };
-    const text = screenOf(showDecision(openBoard(80, 24), 1, { carries }).state()).join('\n');
+    const text = screenOf(showDecision(select(openBoard(80, 40), 't-1'), 1, { carries }).state()).join('\n');
     for (const part of [/setup +npm ci/, /teardown +\.\/stop/, /copies +\.env/, /consent +not given/])
       assert.match(text, part);
   });
 
   it('an opened question shows its text and the keys that answer', () => {
-    const text = screenOf(
-      openBoard(80, 24).keys('3', 'enter', 'pagedown', 'pagedown', 'pagedown').state(),
-    ).join('\n');
+    const text = screenOf(openBoard(80, 24).keys('enter', 'pagedown', 'pagedown', 'pagedown').state()).join(
+      '\n',
+    );
     for (const part of [
-      '[3 Asks 2 4m]',
+      '2 asks (4m)',
       'Answer ask 31',
       '4m left',
       '2  keep the second',
@@ -149,13 +168,15 @@ describe('the whole screen', () => {
       [80, 26],
       [200, 50],
     ] as const) {
-      const dash = openBoard(columns, rows).data({ asks: [askRow(31)] });
-      const text = screenOf(dash.keys('3', 'enter').state()).join('\n');
-      assert.match(text, /─ 3 Asks ─/);
+      const dash = openBoard(columns, rows).data({
+        asks: [askRow(31, { from_session: 's-5', task_id: 't-5' })],
+      });
+      const text = screenOf(dash.wait(300).keys('enter').state()).join('\n');
+      assert.match(text, /─ 1 Work ─/);
       assert.match(text, /╔═ Answer ask 31 ═/);
       assert.match(text, /3 {2}merge both/);
     }
-    assert.doesNotMatch(screenOf(openBoard(80, 15).keys('3', 'enter').state()).join('\n'), /─ 3 Asks ─/);
+    assert.doesNotMatch(screenOf(openBoard(80, 15).keys('enter').state()).join('\n'), /─ 1 Work ─/);
   });
 
   it('at most one frame has the double border, which marks the keyboard focus', () => {
@@ -184,8 +205,8 @@ describe('the whole screen', () => {
         assert.ok(text.split('╔').length <= 2, `${keys}\n${text}`);
       }
     }
-    const dash = showEvidence(showWork(openBoard(80, 24).keys('4', 'g', 'j'), 1), 1).keys('p');
-    assert.match(screenOf(dash.state()).join('\n'), /─ 4 Workers ─[^╔]*╔═ Promote s-1 ═/);
+    const dash = showEvidence(showWork(select(openBoard(80, 30), 't-4'), 4), 4).keys('p');
+    assert.match(screenOf(dash.state()).join('\n'), /─ 1 Work ─[^╔]*╔═ Promote t-4 s-4 ═/);
   });
 
   it('the engine pane has a line for each fact, the warnings among them', () => {
@@ -212,31 +233,33 @@ describe('the whole screen', () => {
     assert.notDeepEqual(screenOf(dash.keys('k').state()), end);
   });
 
-  it('the oldest pending row of any kind is named where there is little room', () => {
-    const text = screenOf(openBoard(40, 10).keys('1').state()).join('\n');
-    assert.match(text, /asks 2 4m/);
-    assert.match(text, /\. waits: ask 31 w-1 claude, 4m left/);
-    assert.match(screenOf(openBoard(40, 10).keys('3').state()).join('\n'), /Asks: 1 of 3/);
+  it('the most urgent row is named where there is little room', () => {
+    const text = screenOf(openBoard(40, 10).state()).join('\n');
+    assert.match(text, /2 asks \(5m\)/);
+    assert.match(
+      screenOf(openBoard(40, 10).keys('2').state()).join('\n'),
+      /\. waits: ask 31 s-5 claude, 4m left/,
+    );
+    assert.match(text, /Work: 1 of 6/);
   });
 
   it('the bottom line asks, with the keys that answer', () => {
-    const dash = openBoard(80, 24).keys('a');
+    const dash = select(openBoard(80, 24), 't-1').keys('a');
     assert.equal(
       screenOf(dash.state()).at(-1)?.trim(),
       'Approve d-1 and start claude on t-1?   y approve   Esc cancel',
     );
     // A question that does not fit takes more lines, and its answers stay complete.
-    const small = screenOf(openBoard(40, 10).keys('a', 'a').state());
+    const small = screenOf(select(openBoard(40, 10), 't-1').keys('a', 'a').state());
     assert.equal(small.at(-1)?.trim(), 'y approve   Esc cancel');
     assert.match(small.slice(-3, -1).join(' '), /Approve d-1/);
   });
 
   it('the screen shows a patch with its trial', () => {
-    const dash = openBoard(80, 24).keys('4', 'g', 'j', 'v');
-    assert.equal(dash.state().lists.workers.selected, 's-1');
-    const text = screenOf(showWork(dash, 1).keys('enter').state()).join('\n');
+    const dash = select(openBoard(80, 24), 't-4');
+    const text = screenOf(showWork(dash, 4).keys('enter').state()).join('\n');
     for (const part of [
-      'svc/s-1 → main',
+      'svc/s-4 → main',
       '1 commit · 1 file · +2 -1',
       'no conflicts',
       'hello.txt',
@@ -254,7 +277,7 @@ describe('the whole screen', () => {
     assert.match(lines[0] ?? '', /engine gone/);
     assert.match(lines[2] ?? '', /ENGINE GONE since \d\d-\d\d \d\d:\d\d:\d\d .*u starts it/);
     assert.equal(lines.length, 24);
-    assert.ok(lines.join('\n').includes('▶d-1'));
+    assert.ok(lines.join('\n').includes('▶t-5'));
   });
 
   it('no title, prompt or notice controls the terminal', () => {
@@ -310,10 +333,10 @@ describe('the whole screen', () => {
 
   it('a pane that cannot be drawn says so, and the others continue', () => {
     const dash = openBoard(140, 40);
-    const broken = { ...taskRow(9), created_at: null, title: undefined } as never;
+    const broken = { ...taskRow(9), agent: {} } as never;
     const text = screenOf(dash.data({ tasks: [broken] }).state()).join('\n');
     assert.match(text, /This pane could not be drawn/);
-    assert.match(text, /▶d-1/);
+    assert.match(text, /─ ask 31 ─/);
     assert.match(text, /q quit/);
   });
 
@@ -328,7 +351,7 @@ describe('the whole screen', () => {
       assert.doesNotMatch(dash.keys('.').state().message?.text ?? '', /nothing waits/);
     }
     // Connected, but the rows that load second have not arrived.
-    const early = bench(80, 24).data({ complete: true }).keys('5');
+    const early = bench(80, 24).data({ complete: true }).keys('2');
     assert.match(screenOf(early.state()).join('\n'), /Still being fetched/);
   });
 
@@ -339,10 +362,10 @@ describe('the whole screen', () => {
   });
 
   it('the screen has no colour where colours are off, and a glyph next to every colour', () => {
-    const state: State = openBoard(80, 24).keys('1').state();
+    const state: State = openBoard(80, 24).state();
     const plain = renderAt(<Screen state={state} colours={false} />, 80, 24).join('\n');
     assert.ok(!plain.includes('\u001b'));
-    assert.match(plain, /▶t-1 +waits/);
+    assert.match(plain, /▶t-5 +asks 5m/);
     const coloured = renderAt(<Screen state={state} colours={true} />, 80, 24).join('\n');
     assert.ok(coloured.includes('\u001b[7m'), 'the selected row is inverse');
   });
@@ -354,7 +377,7 @@ describe('the whole screen', () => {
   });
 
   it('a failure stays readable with its next step', () => {
-    const dash = showTask(openBoard(80, 24).keys('1'), 1);
+    const dash = showTask(openBoard(80, 24), 1);
     dash.send({
       type: 'refused',
       busy: 't-1',

@@ -1,14 +1,10 @@
-import { describeOutcome, isOpenAsk } from '../panes/asks.ts';
+import { describeOutcome, isOpenAsk } from '../panes/ask-preview.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
 import type { AnswerAsk } from '../state/overlays.ts';
 import type { ListedAsk } from '../state/rows.ts';
+import { getSelectedAsk } from '../state/selection.ts';
 import { callEngine, type StateTransition, showMessage, transitionTo, withdraw } from './transition.ts';
-
-export function getSelectedAsk(state: State): ListedAsk | undefined {
-  const { selected } = state.lists.asks;
-  return selected === null ? undefined : state.data.asks.get(selected);
-}
 
 /** How messages and the list of pending calls refer to an ask. */
 const nameAsk = ({ id }: ListedAsk): string => `ask ${id}`;
@@ -19,10 +15,9 @@ export function checkCanOpenAsk(state: State): string | null {
   return state.busy.includes(nameAsk(ask)) ? `${nameAsk(ask)}: the answer is on its way` : null;
 }
 
-/** Opens an open ask for answering, a closed one for reading. */
+/** Opens an ask for answering. */
 export function openAsk(state: State): StateTransition {
   const ask = getSelectedAsk(state)!;
-  if (!isOpenAsk(ask)) return transitionTo({ ...state, view: 'full' });
   return transitionTo({
     ...state,
     message: null,

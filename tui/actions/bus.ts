@@ -7,6 +7,7 @@ import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
 import type { WriteMessage } from '../state/overlays.ts';
 import type { ListedMessage, PeerRow } from '../state/rows.ts';
+import { getSelectedSession } from '../state/selection.ts';
 import {
   callEngine,
   type ScreenQuestion,
@@ -148,7 +149,7 @@ function describeSent({ data }: State, kind: ListedMessage['kind'], id: string):
 
 /** Opens a message to the worker under the cursor. */
 export function openWorkerMessage(state: State): StateTransition {
-  const { session_id: session, agent, title } = state.data.sessions.get(state.lists.workers.selected ?? '')!;
+  const { session_id: session, agent, title } = getSelectedSession(state)!;
   const target = { session, about: `${agent} · ${title}` };
   return transitionTo({
     ...state,

@@ -4,8 +4,9 @@ import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
 import type { OverlayState, WritePrompt } from '../state/overlays.ts';
 import type { ListedPlan, ShownDecision } from '../state/rows.ts';
+import { getSelectedDecision } from '../state/selection.ts';
 import { splitCleanLines } from '../text/text.ts';
-import { jumpToWorker } from './navigation.ts';
+import { jumpToRun } from './navigation.ts';
 import { isHeldByLedger } from './tasks.ts';
 import {
   callEngine,
@@ -15,11 +16,6 @@ import {
   showMessage,
   transitionTo,
 } from './transition.ts';
-
-export function getSelectedDecision(state: State): ShownDecision | undefined {
-  const { selected } = state.lists.decisions;
-  return selected === null ? undefined : state.data.decisions.get(selected);
-}
 
 /** An approval needs the current plan on the screen: an older one may describe another run. */
 function checkPlanIsFetched(state: State, { decision_id: id }: ShownDecision): string | null {
@@ -63,7 +59,7 @@ export function askToApprove(state: State): ScreenQuestion {
       busy: id,
       doing: `approving ${id}`,
       describeAnswer: ({ session }) => `${id} approved: ${session?.session_id ?? 'it'} starts on ${taskId}`,
-      onAnswer: (later, { session }) => jumpToWorker(later, session),
+      onAnswer: (later, { session }) => jumpToRun(later, session),
     });
   if (plan !== undefined && isUnconfinable(decision, plan)) {
     const input = EMPTY_INPUT;
@@ -109,7 +105,7 @@ export const approveUnconfined = (
     doing: `approving ${id}`,
     describeAnswer: ({ session }) =>
       `${id} approved without a sandbox: ${session?.session_id ?? 'it'} starts on ${task}`,
-    onAnswer: (later, { session }) => jumpToWorker(later, session),
+    onAnswer: (later, { session }) => jumpToRun(later, session),
   });
 
 export function askToDeny(state: State): ScreenQuestion {
@@ -174,9 +170,5 @@ export function savePrompt(state: State, overlay: WritePrompt): StateTransition 
     busy: id,
     doing: `saving the prompt of ${id}`,
     describeAnswer: ({ decision }) => `${decision.decision_id} replaces ${id}: ${splitCleanLines(prompt)[0]}`,
-    onAnswer: (later, { decision }) => ({
-      ...later,
-      jump: { pane: 'decisions', id: decision.decision_id },
-    }),
   });
 }

@@ -1,8 +1,9 @@
 import { getPatchRows } from '../panes/patch-lines.ts';
-import { findDetail, findDiffCursor, getWorkersMode } from '../state/details.ts';
+import { findDetail, findDiffCursor } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { PatchRow } from '../state/patch.ts';
 import type { ListedWork } from '../state/rows.ts';
+import { getRunText, getSelectedSession, isShowingRun } from '../state/selection.ts';
 import * as navigation from './navigation.ts';
 import { getPreviewPage, getPreviewTop, getScroll, measurePreview, scrollPreviewTo } from './navigation.ts';
 import { type StateTransition, showMessage, transitionTo } from './transition.ts';
@@ -10,17 +11,18 @@ import { type StateTransition, showMessage, transitionTo } from './transition.ts
 /** How many lines stay above a jump target. */
 const CONTEXT_LINES = 3;
 
-/** Returns the work whose patch is fully open; null for none. */
+/** Returns the work whose patch has the keyboard; null for none. */
 export function findOpenWork(state: State): { session: string; work: ListedWork } | null {
-  const session = state.lists.workers.selected;
-  if (state.focus !== 'workers' || state.view !== 'full' || getWorkersMode(state) !== 'work') return null;
-  const work = session === null ? null : findDetail(state, 'work', session)?.detail;
-  return session === null || !work ? null : { session, work };
+  if (state.view === 'list' || !isShowingRun(state) || getRunText(state) !== 'work') return null;
+  const session = getSelectedSession(state)!.session_id;
+  const work = findDetail(state, 'work', session)?.detail;
+  return work ? { session, work } : null;
 }
 
 export function checkHasPatch(state: State): string | null {
   const open = findOpenWork(state);
-  if (open === null) return state.view === 'full' ? 'v shows the diff' : 'Enter opens the diff first';
+  if (open === null)
+    return state.view === 'list' ? 'Tab or Enter goes to the diff first' : 'v shows the diff';
   return getPatchRows(open.work).length === 0 ? 'it has no patch' : null;
 }
 

@@ -1,8 +1,8 @@
 import type { State } from '../state/model.ts';
 import { findLineAnchor } from '../state/patch.ts';
+import { getSelectedSession } from '../state/selection.ts';
 import { findOpenWork, getCursorRow } from './diff-cursor.ts';
 import { type StateTransition, showMessage, transitionTo } from './transition.ts';
-import { getSelectedSession } from './workers.ts';
 
 export function checkCanEnterWorktree(state: State): string | null {
   const session = getSelectedSession(state);

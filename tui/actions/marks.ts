@@ -8,13 +8,16 @@ import { type StateTransition, showMessage, transitionTo } from './transition.ts
 
 /** Explains why rows of the focused list cannot be marked; null if they can. */
 export function checkCanMark(state: State): string | null {
-  const { markedAs, title } = getPane(state.focus);
-  if (markedAs === undefined) return `no key acts on several rows of ${title}`;
+  const { findSubject, title } = getPane(state.focus);
+  if (findSubject === undefined) return `no key acts on several rows of ${title}`;
   return state.lists[state.focus].selected === null ? 'nothing is selected' : null;
 }
 
-const stampRow = (state: State, pane: PaneId, id: string): string =>
-  getSubjectStamp(state.data, { kind: getPane(pane).markedAs!, id });
+/** Returns the stamp of what questions about a row are about. */
+export function stampRow({ data }: Pick<State, 'data'>, pane: PaneId, id: string): string {
+  const subject = getPane(pane).findSubject?.(data, id) ?? null;
+  return subject === null ? '' : `${subject.kind} ${subject.id} ${getSubjectStamp(data, subject)}`;
+}
 
 function addMarks(state: State, ids: readonly string[]): State {
   const { focus } = state;

@@ -2,12 +2,13 @@ import { getLayout, getListHeight, getPreviewSize } from '../layout/layout.ts';
 import type { PaneId } from '../pane-ids.ts';
 import { isCombinedPane } from '../pane-ids.ts';
 import { getPreview, getTabPane, PANES } from '../panes/index.ts';
-import { listWaiting, type WaitingRow } from '../panes/waiting.ts';
-import { findDiffCursor, getWorkersMode } from '../state/details.ts';
+import { findDiffCursor } from '../state/details.ts';
 import { createInput, EMPTY_INPUT } from '../state/input.ts';
 import { dropMarks, moveCursorTo, selectRow } from '../state/lists.ts';
 import { pauseLog, resumeLog } from '../state/log.ts';
 import type { ScrollPosition, State } from '../state/model.ts';
+import { getRunText, isShowingRun } from '../state/selection.ts';
+import { listUrgentItems } from '../state/work-items.ts';
 import { toPlainText } from '../text/theme.ts';
 import { type StateTransition, showMessage, transitionTo } from './transition.ts';
 
@@ -18,14 +19,13 @@ export const replaceList = (state: State, pane: PaneId, list: State['lists'][Pan
 
 /** Identifies the preview. Another item starts at its top. */
 export const getPreviewKey = (state: State): string =>
-  `${state.focus} ${state.lists[state.focus].selected} ${getWorkersMode(state)}`;
+  `${state.focus} ${state.lists[state.focus].selected} ${isShowingRun(state) ? getRunText(state) : ''}`;
 
 export const getScroll = (state: State): ScrollPosition =>
   state.scroll.of === getPreviewKey(state) ? state.scroll : { of: getPreviewKey(state), top: 0, left: 0 };
 
 /** Reports whether the preview is a log. A followed log shows its end; all other previews keep their scroll position. */
-export const isShowingLog = (state: State): boolean =>
-  state.focus === 'workers' && getWorkersMode(state) === 'log';
+export const isShowingLog = (state: State): boolean => isShowingRun(state) && getRunText(state) === 'log';
 
 /** The last line that the preview can start with, the lines that fit, and the position of a patch row. */
 export function measurePreview(state: State): { end: number; page: number; findLine(row: number): number } {
@@ -86,7 +86,7 @@ const moveCursorBy =
 const inListOrPreview =
   (inList: (state: State) => StateTransition, inFull: (state: State) => StateTransition) =>
   (state: State): StateTransition =>
-    state.view === 'full' ? inFull(state) : inList(state);
+    state.view === 'list' ? inList(state) : inFull(state);
 
 export const getPreviewPage = (state: State): number => Math.max(1, measurePreview(state).page - 1);
 
@@ -135,34 +135,54 @@ export const focusPane =
 /** Reports whether the rows of several workspaces are on the screen. */
 export const isShowingAll = ({ across }: Pick<State, 'across'>): boolean => across?.lists != null;
 
-export const focusNextPane =
+/** Gives the keyboard to the next box on the screen: the list, or the text next to it. Without boxes, to the next list. */
+export const focusNextBox =
   (by: 1 | -1) =>
   (state: State): StateTransition => {
+    const boxes = getLayout(state).columns.flat();
+    const hasBoth =
+      boxes.some(({ content }) => 'list' in content) && getPreviewSize(getLayout(state)) !== null;
+    if (hasBoth)
+      return transitionTo({
+        ...state,
+        view: state.view === 'list' && state.lists[state.focus].selected !== null ? 'text' : 'list',
+      });
     const at = PANES.findIndex((each) => each.id === getTabPane(state.focus));
-    const next = PANES[(at + by + PANES.length) % PANES.length]!;
-    return focusPane(next.id)(state);
+    return focusPane(PANES[(at + by + PANES.length) % PANES.length]!.id)(state);
   };
 
 export function goToNextWaiting(state: State): StateTransition {
   if (isShowingAll(state)) return transitionTo(state, { do: 'across', step: { to: 'waiting' } });
-  const all = listWaiting(state);
   if (state.link.phase === 'connecting')
     return transitionTo(showMessage(state, 'still connecting: waiting items are not known yet'));
+  const all = listUrgentItems(state.data);
   if (all.length === 0) return transitionTo(showMessage(state, 'nothing waits for you', 'good'));
-  const here = all.findIndex(({ pane, id }) => pane === state.focus && id === state.lists[pane].selected);
-  return transitionTo(goToWaiting(state, all[(here + 1) % all.length]!));
+  return transitionTo(goToUrgentRow(state, chooseNextUrgent(state, all, ({ id }) => id)!.id));
 }
 
-export function goToWaiting(state: State, { pane, id }: Pick<WaitingRow, 'pane' | 'id'>): State {
-  const isReview = pane === 'workers';
-  return {
-    ...state,
-    focus: pane,
-    view: 'list',
-    jump: { pane, id },
-    ...(isReview ? { workers: 'work' as const } : {}),
-  };
+/** Chooses the most urgent row or, from there and while the same key is pressed, the next one. */
+export function chooseNextUrgent<R>(
+  { focus, lists, urgentAt }: Pick<State, 'focus' | 'lists' | 'urgentAt'>,
+  urgent: readonly R[],
+  getOwnId: (row: R) => string | null,
+): R | undefined {
+  const { selected } = lists.work;
+  const here =
+    focus === 'work' && selected !== null ? urgent.findIndex((row) => getOwnId(row) === selected) : -1;
+  const isOnTheWay = here === 0 || urgentAt === selected;
+  return urgent[isOnTheWay ? (here + 1) % Math.max(1, urgent.length) : 0];
 }
+
+/** Goes to an urgent row. */
+export const goToUrgentRow = (state: State, id: string): State => ({ ...goToRow(state, id), urgentAt: id });
+
+/** Selects a row of the list of work as soon as it is listed. */
+const goToRow = (state: State, id: string): State => ({
+  ...state,
+  focus: 'work',
+  view: 'list',
+  jump: { pane: 'work', id },
+});
 
 /** Switches between all workspaces and a single one. */
 export const switchWorkspace = (state: State): StateTransition =>
@@ -174,20 +194,21 @@ export const checkHasWorkspaces = ({ across }: State): string | null =>
 export function openPreview(state: State): StateTransition {
   if (state.lists[state.focus].selected === null)
     return transitionTo(showMessage(state, 'nothing is selected'));
-  return transitionTo({ ...state, view: 'full', workers: getWorkersMode(state) });
+  return transitionTo({ ...state, view: 'full' });
 }
 
-/** Goes back one level: search, full view, message, marks, filter, zoom, then the pane that a list belongs to. */
+/** Goes back one level: search, full view, message, marks, filter, zoom, then the pane that a list belongs to, then the list of work. */
 export function goBack(state: State): StateTransition {
   if (findDiffCursor(state) !== null) return transitionTo({ ...state, diffCursor: null });
-  if (state.search !== null && state.view === 'full') return transitionTo({ ...state, search: null });
-  if (state.view === 'full') return transitionTo({ ...state, view: 'list' });
+  if (state.search !== null && state.view !== 'list') return transitionTo({ ...state, search: null });
+  if (state.view !== 'list') return transitionTo({ ...state, view: 'list' });
   if (state.message !== null) return transitionTo({ ...state, message: null });
   const list = state.lists[state.focus];
   if (list.marks.size > 0) return transitionTo(replaceList(state, state.focus, dropMarks(list)));
   if (list.filter !== '') return transitionTo(replaceList(state, state.focus, { ...list, filter: '' }));
   if (state.isZoomed) return transitionTo({ ...state, isZoomed: false });
-  return transitionTo({ ...state, focus: getTabPane(state.focus) });
+  const parent = getTabPane(state.focus);
+  return transitionTo({ ...state, focus: parent === state.focus ? 'work' : parent });
 }
 
 export function openFilter(state: State): StateTransition {
@@ -232,9 +253,12 @@ export function searchPreview(state: State, query: string): StateTransition {
   });
 }
 
-/** Selects the newly started worker, so that its log is shown next. */
-export const jumpToWorker = (state: State, session: { session_id: string } | null): State =>
-  session === null ? state : { ...state, jump: { pane: 'workers', id: session.session_id } };
+/** Selects the row of a run that has just been started. */
+export function jumpToRun(state: State, run: { task_id: string; session_id: string } | null): State {
+  if (run === null) return state;
+  const isRacing = state.data.tasks.get(run.task_id)?.race != null;
+  return { ...state, jump: { pane: 'work', id: isRacing ? run.session_id : run.task_id } };
+}
 
 /** Selects the row of a pending jump as soon as it is listed. A filter that hides it is cleared. */
 export function finishJump(state: State): State {

@@ -95,6 +95,8 @@ export const openPreferences = (state: State): StateTransition =>
 
 /** Terminals refuse longer texts, or hang. */
 const MOST_COPIED_CHARS = 75_000;
+/** No line of a copied text is wrapped. */
+const UNWRAPPED_CELLS = 10_000;
 
 export function checkCanCopy(state: State): string | null {
   if (!state.preferences.copy) return 'copying is off; , turns it on';
@@ -109,9 +111,7 @@ export function copySelected(state: State): StateTransition {
       do: 'copy',
       text: id,
     });
-  const text = (getPreview(state, state.focus, Number.MAX_SAFE_INTEGER)?.lines ?? [])
-    .map(toPlainText)
-    .join('\n');
+  const text = (getPreview(state, state.focus, UNWRAPPED_CELLS)?.lines ?? []).map(toPlainText).join('\n');
   if (text.length > MOST_COPIED_CHARS)
     return transitionTo(showMessage(state, `that is too long to copy: ${text.length} characters`, 'bad'));
   return transitionTo(showMessage(state, 'the text was sent to the terminal clipboard'), {

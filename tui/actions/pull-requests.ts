@@ -2,8 +2,8 @@ import { quoteForShell } from '../../engine/core/base/text.ts';
 import { buildPullRequest, chooseRemote, guessProgram } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { OpenPullRequest } from '../state/overlays.ts';
+import { getSelectedSession } from '../state/selection.ts';
 import { callEngine, type StateTransition, showMessage, transitionTo } from './transition.ts';
-import { getSelectedSession } from './workers.ts';
 
 export function checkCanPublish(state: State): string | null {
   const session = getSelectedSession(state);

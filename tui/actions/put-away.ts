@@ -1,10 +1,9 @@
 import { nameSessionState } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { ShownSession, ShownTask } from '../state/rows.ts';
+import { getSelectedItem, getSelectedSession, getSelectedTask } from '../state/selection.ts';
 import { cleanText } from '../text/text.ts';
-import { getSelectedTask } from './tasks.ts';
 import { callEngine, type ScreenQuestion } from './transition.ts';
-import { getSelectedSession } from './workers.ts';
 
 /** How much of a title a question shows. */
 const MOST_TITLE = 40;
@@ -13,7 +12,17 @@ const quoteTitle = ({ title }: { title: string }): string => {
   return text.length > MOST_TITLE ? `${text.slice(0, MOST_TITLE - 1)}…` : text;
 };
 
-export function checkCanDiscard(state: State): string | null {
+/** Reports whether the selected run has ended and left a branch or a worktree. */
+const hasWorkLeft = (state: State): boolean => ['live', 'ended'].includes(getSelectedItem(state)?.kind ?? '');
+
+export const checkCanPutAway = (state: State): string | null =>
+  hasWorkLeft(state) ? checkCanDiscard(state) : checkCanArchive(state);
+
+/** Asks to discard the work of the selected run or, if nothing is left of it, to archive its task. */
+export const askToPutAway = (state: State): ScreenQuestion =>
+  hasWorkLeft(state) ? askToDiscard(state) : askToArchive(state);
+
+function checkCanDiscard(state: State): string | null {
   const session = getSelectedSession(state);
   if (session === undefined) return 'no worker is selected';
   const id = session.session_id;
@@ -27,7 +36,7 @@ export function checkCanDiscard(state: State): string | null {
   return session.branch_state === 'gone' ? `the branch of ${id} is gone` : null;
 }
 
-export function askToDiscard(state: State): ScreenQuestion {
+function askToDiscard(state: State): ScreenQuestion {
   const session = getSelectedSession(state)!;
   const { session_id: id, branch, commits } = session;
   const work =
@@ -53,16 +62,19 @@ export function askToDiscard(state: State): ScreenQuestion {
   };
 }
 
-export function checkCanUndo(state: State): string | null {
-  const session = getSelectedSession(state);
-  if (session === undefined) return 'no worker is selected';
-  if (session.branch_state === 'discarded' || session.promoted_at !== null) return null;
-  return `nothing to undo for ${session.session_id}: it was neither discarded nor promoted`;
-}
+const isUndoable = ({ branch_state: branch, promoted_at: promoted }: ShownSession): boolean =>
+  branch === 'discarded' || promoted !== null;
 
-/** Asks to undo the last action on the selected worker: its discard, or its promotion. */
+export const checkCanUndo = (state: State): string | null => {
+  const session = getSelectedSession(state);
+  if (session !== undefined && isUndoable(session)) return null;
+  return checkCanUnarchive(state);
+};
+
+/** Asks to undo the last action on the selected run: its discard, or its promotion; otherwise the last archived task. */
 export function askToUndo(state: State): ScreenQuestion {
-  const session = getSelectedSession(state)!;
+  const session = getSelectedSession(state);
+  if (session === undefined || !isUndoable(session)) return askToUnarchive(state);
   return session.branch_state === 'discarded' ? askToRestore(session) : askToUndoPromotion(session);
 }
 
@@ -112,9 +124,10 @@ const askToUndoPromotion = (session: ShownSession): ScreenQuestion => {
   };
 };
 
-export function checkCanArchive(state: State): string | null {
+function checkCanArchive(state: State): string | null {
   const task = getSelectedTask(state);
-  if (task === undefined) return 'no task is selected';
+  if (task === undefined)
+    return getSelectedSession(state) === undefined ? 'no task is selected' : checkCanDiscard(state);
   if (task.waits) return `${task.task_id} waits for a decision`;
   if (task.race !== null) return `no session of the race of ${task.task_id} has been promoted yet`;
   return task.status === 'running' || (task.status === 'assigned' && task.session_id !== null)
@@ -122,7 +135,7 @@ export function checkCanArchive(state: State): string | null {
     : null;
 }
 
-export function askToArchive(state: State): ScreenQuestion {
+function askToArchive(state: State): ScreenQuestion {
   const task = getSelectedTask(state)!;
   const { task_id: id } = task;
   return {
@@ -157,12 +170,17 @@ function findLastArchived({ data }: State): ShownTask | undefined {
   return last;
 }
 
-export const checkCanUnarchive = (state: State): string | null =>
+const checkCanUnarchive = (state: State): string | null =>
   findLastArchived(state) === undefined
-    ? 'no task has been archived since this screen was opened: svc task list --archived'
+    ? `nothing to undo: ${describeSelection(state)}no task has been archived since this screen was opened`
     : null;
 
-export function askToUnarchive(state: State): ScreenQuestion {
+function describeSelection(state: State): string {
+  const session = getSelectedSession(state);
+  return session === undefined ? '' : `${session.session_id} was neither discarded nor promoted, and `;
+}
+
+function askToUnarchive(state: State): ScreenQuestion {
   const task = findLastArchived(state)!;
   const { task_id: id } = task;
   return {

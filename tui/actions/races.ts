@@ -2,26 +2,16 @@ import { formatCount } from '../../engine/core/base/text.ts';
 import { findDetail, getSubjectStamp } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { ChooseRacers, CompareRace } from '../state/overlays.ts';
-import { findRace, listRacers } from '../state/races.ts';
-import type { ShownSession, ShownTask } from '../state/rows.ts';
+import { findRace } from '../state/races.ts';
+import type { ShownSession } from '../state/rows.ts';
+import { getSelectedTask } from '../state/selection.ts';
+import { listRacers } from '../state/work-items.ts';
 import { callEngine, type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 const getStamp = (state: State, id: string): string => getSubjectStamp(state.data, { kind: 'task', id });
 
-/** Finds the selected task or, in Decisions, the task of the selected decision. */
-function findTask(state: State): ShownTask | undefined {
-  const { tasks, decisions } = state.lists;
-  const id =
-    state.focus === 'decisions'
-      ? state.data.decisions.get(decisions.selected ?? '')?.task_id
-      : state.focus === 'workers'
-        ? state.data.sessions.get(state.lists.workers.selected ?? '')?.task_id
-        : tasks.selected;
-  return state.data.tasks.get(id ?? '');
-}
-
 export function checkCanRace(state: State): string | null {
-  const task = findTask(state);
+  const task = getSelectedTask(state);
   if (task === undefined) return 'no task is selected';
   const { task_id: id } = task;
   if (task.race !== null) return `${id} is in a race: C compares its sessions`;
@@ -32,7 +22,7 @@ export function checkCanRace(state: State): string | null {
 }
 
 export function openRaceChoice(state: State): StateTransition {
-  const { task_id: task } = findTask(state)!;
+  const { task_id: task } = getSelectedTask(state)!;
   return transitionTo({
     ...state,
     overlay: { kind: 'race', task, stamp: getStamp(state, task), index: 0, counts: {}, askedAt: null },
@@ -66,7 +56,7 @@ export function startRace(state: State, overlay: ChooseRacers): StateTransition 
 }
 
 export function checkCanCompare(state: State): string | null {
-  const task = findTask(state);
+  const task = getSelectedTask(state);
   if (task === undefined) return 'no task is selected';
   const isRaced =
     task.race !== null ||
@@ -77,7 +67,14 @@ export function checkCanCompare(state: State): string | null {
 export const openCompare = (state: State): StateTransition =>
   transitionTo({
     ...state,
-    overlay: { kind: 'compare', task: findTask(state)!.task_id, index: 0, path: null, top: 0, askedAt: null },
+    overlay: {
+      kind: 'compare',
+      task: getSelectedTask(state)!.task_id,
+      index: 0,
+      path: null,
+      top: 0,
+      askedAt: null,
+    },
   });
 
 /** Names the other sessions that a promotion of this one discards, as a sentence; empty outside a race. */

@@ -1,12 +1,13 @@
-import { getLayout, getPreviewSize } from '../layout/layout.ts';
-import { getPreview } from '../panes/index.ts';
+import { getFactsSize, getLayout, getPreviewSize } from '../layout/layout.ts';
+import { getFacts, getPreview } from '../panes/index.ts';
 import type { ArmedKey, State } from '../state/model.ts';
+import { isShowingRun } from '../state/selection.ts';
 import { getPreviewTop, getScroll, scrollPageDown } from './navigation.ts';
 import { type StateTransition, transitionTo } from './transition.ts';
 
-/** Shows a worker's work instead of its log, as a question about it does. */
+/** Shows a run's work instead of its log, as a question about it does. */
 const switchToWork = (state: State): State =>
-  state.focus === 'workers' ? { ...state, workers: 'work' } : state;
+  isShowingRun(state) ? { ...state, shown: { row: state.lists.work.selected!, as: 'work' } } : state;
 
 /**
  * Reports whether the person has seen everything that a key agrees to. Next to a list all of it must be visible at
@@ -19,7 +20,14 @@ export const isEssentialRead = (state: State, armed: ArmedKey): boolean =>
 
 function isEssentialVisible(given: State, binding: string): boolean {
   const state = switchToWork(given);
-  const size = getPreviewSize(getLayout(state));
+  const layout = getLayout(state);
+  const factsSize = getFactsSize(layout);
+  if (factsSize !== null && !state.isPlain) {
+    const facts = getFacts(state, state.focus, factsSize.cells);
+    const essential = facts?.essential[binding];
+    return essential !== undefined && essential <= Math.min(facts!.lines.length, factsSize.lines);
+  }
+  const size = getPreviewSize(layout);
   if (size === null) return false;
   const preview = getPreview(state, state.focus, size.cells);
   const essential = preview?.essential?.[binding];

@@ -5,7 +5,8 @@ import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
 import type { HeldRow, ShownSession } from '../state/rows.ts';
-import { jumpToWorker } from './navigation.ts';
+import { getSelectedSession } from '../state/selection.ts';
+import { jumpToRun } from './navigation.ts';
 import { draftFollowUp, openFollowUp, sendWrittenFollowUp } from './send-follow-up.ts';
 import {
   callEngine,
@@ -14,7 +15,6 @@ import {
   showMessage,
   transitionTo,
 } from './transition.ts';
-import { getSelectedSession } from './workers.ts';
 
 /** Exit code of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
@@ -73,7 +73,7 @@ export function askToResume(state: State): ScreenQuestion {
             doing: `resuming ${id}`,
             describeAnswer: (answer) =>
               answer.session_id === id ? `${id} resumed` : `${answer.session_id} continues ${id}`,
-            onAnswer: (since, answer) => (answer.session_id === id ? since : jumpToWorker(since, answer)),
+            onAnswer: (since, answer) => (answer.session_id === id ? since : jumpToRun(since, answer)),
           }),
       },
     ],
@@ -156,7 +156,7 @@ export function attachToSession(state: State): StateTransition {
 /** Finds the suspended agent of the selected worker, otherwise the first one. */
 function findHeldAgent(state: State): HeldRow | undefined {
   const { held } = state.data;
-  const agent = state.focus === 'workers' ? getSelectedSession(state)?.agent : undefined;
+  const agent = state.focus === 'work' ? getSelectedSession(state)?.agent : undefined;
   return held.find((each) => each.agent === agent) ?? held[0];
 }
 

@@ -3,7 +3,7 @@ import { findDetail, getSubjectStamp } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { SendFollowUp } from '../state/overlays.ts';
 import type { ShownSession } from '../state/rows.ts';
-import { jumpToWorker } from './navigation.ts';
+import { jumpToRun } from './navigation.ts';
 import { callEngine, type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 /** Returns the material for a follow-up of an ended session: comments on its diff, and conflicts with its base; null for none. */
@@ -99,6 +99,6 @@ const sendOn = (state: State, form: SendFollowUp): StateTransition => {
     busy: id,
     doing: `sending ${id} on`,
     describeAnswer: ({ task, session }) => `${session.session_id} continues ${id} (task ${task.task_id})`,
-    onAnswer: (since, { session }) => jumpToWorker(since, session),
+    onAnswer: (since, { session }) => jumpToRun(since, session),
   });
 };

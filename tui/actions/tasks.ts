@@ -5,7 +5,8 @@ import { findDetail } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
 import type { ListedPlan, ShownSession, ShownTask } from '../state/rows.ts';
-import { jumpToWorker } from './navigation.ts';
+import { getSelectedSession, getSelectedTask } from '../state/selection.ts';
+import { jumpToRun } from './navigation.ts';
 import {
   callEngine,
   type ScreenQuestion,
@@ -14,10 +15,9 @@ import {
   transitionTo,
 } from './transition.ts';
 
-export function getSelectedTask(state: State): ShownTask | undefined {
-  const { selected } = state.lists.tasks;
-  return selected === null ? undefined : state.data.tasks.get(selected);
-}
+/** Reports whether the task of the selected or a marked row is not done. */
+export const mayBeRun = (state: State): boolean =>
+  state.lists.work.marks.size > 0 || getSelectedTask(state)?.status !== 'done';
 
 const isEndedTask = (task: ShownTask): boolean => task.status === 'done' || task.status === 'failed';
 const NOTHING_SELECTED = 'no task is selected';
@@ -35,11 +35,13 @@ export function warnOfPrompt(state: State, task: string): string {
 export const isHeldByLedger = ({ problem }: ListedPlan): boolean => problem?.code === 'ledger_gate';
 
 export const checkCanRunSelectedTask = (state: State): string | null =>
-  checkCanRunTask(state, getSelectedTask(state));
+  getSelectedTask(state) === undefined && getSelectedSession(state) !== undefined
+    ? 'its task is still being fetched'
+    : checkCanRunTask(state, getSelectedTask(state));
 export const askToRunSelectedTask = (state: State): ScreenQuestion =>
   askToRunTask(state, getSelectedTask(state)!);
 
-export function checkCanRunTask(state: State, task: ShownTask | undefined): string | null {
+function checkCanRunTask(state: State, task: ShownTask | undefined): string | null {
   if (task === undefined) return NOTHING_SELECTED;
   if (task.status === 'done') return `${task.task_id} is done`;
   if (task.status !== 'failed' && (task.session_id !== null || task.race !== null))
@@ -52,7 +54,7 @@ export function checkCanRunTask(state: State, task: ShownTask | undefined): stri
   return plan.problem === null || isHeldByLedger(plan) ? null : `it could not start: ${plan.problem.message}`;
 }
 
-export function askToRunTask(state: State, task: ShownTask): ScreenQuestion {
+function askToRunTask(state: State, task: ShownTask): ScreenQuestion {
   const plan = findTaskPlan(state, task)!;
   const { hash, agent, timeout_sec: timeout, starts, held_back: held } = plan;
   const again = task.status === 'failed';
@@ -91,7 +93,7 @@ const startTask = (
     busy: id,
     doing: `starting ${id}`,
     describeAnswer: ({ session }) => `${id} starts as ${session?.session_id ?? 'soon as it can'}`,
-    onAnswer: (later, { session }) => jumpToWorker(later, session),
+    onAnswer: (later, { session }) => jumpToRun(later, session),
   });
 
 export function checkCanCancelTask(state: State): string | null {
@@ -119,9 +121,6 @@ function findLiveSession({ data }: State, { session_id: id }: ShownTask): ShownS
   const session = id === null ? undefined : data.sessions.get(id);
   return session === undefined || session.state === 'ended' ? null : session;
 }
-
-export const askToCancelSelectedTask = (state: State): ScreenQuestion =>
-  askToCancelTask(getSelectedTask(state)!);
 
 /** Asks to cancel a task, which stops its worker too. */
 export const askToCancelTask = (task: ShownTask): ScreenQuestion => {
@@ -273,9 +272,9 @@ export function createNewTask(state: State): StateTransition {
       describeAnswer: (task) => `${task.task_id} is created; r runs it`,
       onAnswer: (later, task) => ({
         ...later,
-        focus: 'tasks',
+        focus: 'work',
         view: 'list',
-        jump: { pane: 'tasks', id: task.task_id },
+        jump: { pane: 'work', id: task.task_id },
       }),
     },
   );

@@ -6,12 +6,13 @@ import { isUnreadableWork } from '../panes/states.ts';
 import { explainCheckout } from '../panes/work-lines.ts';
 import { findDetail } from '../state/details.ts';
 import { pauseLog, resumeLog } from '../state/log.ts';
-import type { State } from '../state/model.ts';
-import type { ListedEvidence, ListedTrial, ShownSession } from '../state/rows.ts';
-import { isWideScreen } from '../state/size.ts';
+import type { RunText, State } from '../state/model.ts';
+import type { ListedEvidence, ListedTrial } from '../state/rows.ts';
+import { getRunText, getSelectedSession, getSelectedTask } from '../state/selection.ts';
+import { findRowOfSession } from '../state/work-items.ts';
 import { cleanText } from '../text/text.ts';
 import { describeOthers } from './races.ts';
-import { askToCancelTask, askToRunTask, checkCanRunTask } from './tasks.ts';
+import { askToCancelTask, checkCanCancelTask } from './tasks.ts';
 import {
   callEngine,
   type ScreenQuestion,
@@ -20,37 +21,30 @@ import {
   transitionTo,
 } from './transition.ts';
 
-export function getSelectedSession(state: State): ShownSession | undefined {
-  const { selected } = state.lists.workers;
-  return selected === null ? undefined : state.data.sessions.get(selected);
-}
-
 const NOTHING_SELECTED = 'no worker is selected';
 /** How many files a question names; the preview lists them all. */
 const MOST_NAMED_FILES = 3;
-const findSessionTask = (state: State) => state.data.tasks.get(getSelectedSession(state)?.task_id ?? '');
 
 export const toggleLogFollowing = (state: State): StateTransition =>
   transitionTo({ ...state, log: state.log.following ? pauseLog(state.log) : resumeLog(state.log) });
 
-/** Switches between log and work. On a wide screen both are visible, so it opens the log in full. */
-export const toggleWorkersMode = (state: State): StateTransition =>
-  isWideScreen(state.size) && state.view === 'list'
-    ? transitionTo({ ...state, view: 'full', workers: 'log' })
-    : transitionTo({ ...state, workers: state.workers === 'log' ? 'work' : 'log' });
+/** Chooses what the text of the selected run is. */
+const showRunText = (state: State, as: RunText): StateTransition =>
+  transitionTo({ ...state, shown: { row: state.lists.work.selected!, as } });
+
+/** Switches between the log of the selected run and its work. */
+export const toggleRunText = (state: State): StateTransition =>
+  showRunText(state, getRunText(state) === 'log' ? 'work' : 'log');
+
+/** Switches between the task of the selected run, with prompt and history, and the text that fits the run's state. */
+export const toggleTaskText = (state: State): StateTransition =>
+  getRunText(state) === 'task' ? transitionTo({ ...state, shown: null }) : showRunText(state, 'task');
 
 export function checkCanStop(state: State): string | null {
   const session = getSelectedSession(state);
-  if (session === undefined) return NOTHING_SELECTED;
-  if (session.state === 'ended') return `${session.session_id} has ended`;
+  if (session === undefined || session.state === 'ended') return checkCanCancelTask(state);
   if (session.stop_reason !== null) return `${session.session_id} is being stopped`;
-  return findSessionTask(state) === undefined ? 'its task is still being fetched' : null;
-}
-
-/** Reports whether the selected or a marked worker has not ended. */
-export function mayBeStopped(state: State): boolean {
-  const { marks } = state.lists.workers;
-  return marks.size > 0 || getSelectedSession(state)?.state !== 'ended';
+  return getSelectedTask(state) === undefined ? 'its task is still being fetched' : null;
 }
 
 export function checkCanMessage(state: State): string | null {
@@ -92,10 +86,12 @@ export function askToInterrupt(state: State): ScreenQuestion {
   };
 }
 
-/** Asks to stop a worker, which cancels its task; in a race only this worker is stopped. */
+/** Asks to stop a run or a task, which cancels the task; in a race only this run is stopped. */
 export function askToStop(state: State): ScreenQuestion {
-  const { session_id: id, race } = getSelectedSession(state)!;
-  if (race === null) return askToCancelTask(findSessionTask(state)!);
+  const session = getSelectedSession(state);
+  if (session === undefined || session.state === 'ended' || session.race === null)
+    return askToCancelTask(getSelectedTask(state)!);
+  const { session_id: id } = session;
   return {
     subject: { kind: 'session', id },
     text: `Stop ${id}? The other sessions of its race continue. The work so far is kept on its branch.`,
@@ -116,25 +112,10 @@ export function askToStop(state: State): ScreenQuestion {
   };
 }
 
-export function checkCanRetry(state: State): string | null {
-  const session = getSelectedSession(state);
-  if (session === undefined) return NOTHING_SELECTED;
-  if (session.state !== 'ended') return `${session.session_id} is still ${nameSessionState(session)}`;
-  const task = findSessionTask(state);
-  return task?.status === 'done' ? `${task.task_id} is done` : checkCanRunTask(state, task);
-}
-
-export const askToRetry = (state: State): ScreenQuestion => askToRunTask(state, findSessionTask(state)!);
-
-/** Goes to the task of the selected worker. */
-export function goToTask(state: State): StateTransition {
-  const id = getSelectedSession(state)!.task_id;
-  return transitionTo({ ...state, focus: 'tasks', view: 'list', jump: { pane: 'tasks', id } });
-}
-
-/** Goes to a worker, for example from its task or its message. */
-export function goToWorker(state: State, session: string): StateTransition {
-  return transitionTo({ ...state, focus: 'workers', view: 'list', jump: { pane: 'workers', id: session } });
+/** Goes to the row of a run, for example from its message. */
+export function goToRun(state: State, session: string): StateTransition {
+  const jump = { pane: 'work', id: findRowOfSession(state.data, session) } as const;
+  return transitionTo({ ...state, focus: 'work', view: 'list', jump });
 }
 
 const findTrial = (state: State): ListedTrial | { problem: string } | undefined => {
@@ -178,32 +159,13 @@ function describeDoubt(state: State, id: string): string | null {
   return explainDoubt(detail, getTrialHead(findDetail(state, 'work', id)?.detail));
 }
 
-/** Evidence of the selected worker or, in Tasks, of the latest run of the selected task. */
-function findSelectedEvidence(
-  state: State,
-): { id: string; session: ShownSession | undefined; evidence: ListedEvidence | null } | null {
-  const id =
-    state.focus === 'tasks'
-      ? (state.data.tasks.get(state.lists.tasks.selected ?? '')?.session_id ?? null)
-      : state.lists.workers.selected;
-  if (id === null) return null;
-  return {
-    id,
-    session: state.data.sessions.get(id),
-    evidence: findDetail(state, 'evidence', id)?.detail ?? null,
-  };
-}
-
 export function checkCanRerunTests(state: State): string | null {
-  const shown = findSelectedEvidence(state);
-  if (shown === null) return state.focus === 'tasks' ? 'no worker has run it' : NOTHING_SELECTED;
-  const { id, session, evidence } = shown;
-  if (session !== undefined && session.state !== 'ended')
-    return `${id} is still ${nameSessionState(session)}`;
-  // In Tasks the evidence is shown below the task's details, so these are needed too.
-  const task = state.lists.tasks.selected ?? '';
-  if (evidence === null || (state.focus === 'tasks' && !findDetail(state, 'task', task)?.detail))
-    return `the evidence of ${id} is still being fetched`;
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
+  const id = session.session_id;
+  if (session.state !== 'ended') return `${id} is still ${nameSessionState(session)}`;
+  const evidence = findDetail(state, 'evidence', id)?.detail;
+  if (!evidence) return `the evidence of ${id} is still being fetched`;
   return evidence.rerun_hash === null ? `${id} has reported no test that ran` : null;
 }
 
@@ -214,14 +176,15 @@ const describeRerun = ({ session_id: id, rerun, state }: ListedEvidence): string
 
 /** Asks to rerun the reported commands. A worker chose them, so the question shows them. */
 export function askToRerunTests(state: State): ScreenQuestion {
-  const { id, evidence } = findSelectedEvidence(state)!;
-  const { tests, checks } = selectRerunCommands(evidence!.tests, evidence!.checks);
+  const { session_id: id } = getSelectedSession(state)!;
+  const evidence = findDetail(state, 'evidence', id)!.detail!;
+  const { tests, checks } = selectRerunCommands(evidence.tests, evidence.checks);
   const counts = [
     ...(tests.length > 0 ? [formatCount(tests.length, 'reported command')] : []),
     ...(checks.length > 0 ? [formatCount(checks.length, 'check')] : []),
   ];
   const commands = [...tests.map(({ command }) => command), ...checks];
-  const hash = evidence!.rerun_hash;
+  const hash = evidence.rerun_hash;
   return {
     subject: { kind: 'session', id },
     text: `Run ${counts.join(' and ')} in a clean checkout of ${id}? ${commands.join(' ; ')}`,

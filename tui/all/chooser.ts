@@ -1,8 +1,8 @@
 import { toLatinKey } from '../keymap/latin-keys.ts';
 import { countLive } from '../layout/layout.ts';
-import { listWaiting } from '../panes/waiting.ts';
 import type { EngineLink, State } from '../state/model.ts';
 import { clampNumber, rotateIndex } from '../state/numbers.ts';
+import { listUrgentItems } from '../state/work-items.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, padText, truncateText } from '../text/text.ts';
 import { type StyledLine, span } from '../text/theme.ts';
@@ -48,7 +48,7 @@ const describeMember = ({ label, root, state }: WorkspaceMember): string[] => {
   return [
     label,
     ENGINE_WORDS[state.link.phase],
-    isKnown ? String(listWaiting(state).length) : '-',
+    isKnown ? String(listUrgentItems(state.data).length) : '-',
     isKnown ? String(countLive(state.data)) : '-',
     root,
   ];

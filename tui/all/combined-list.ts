@@ -1,12 +1,12 @@
 import { type FittedColumn, fitColumns } from '../frame/fit-columns.ts';
-import { explainEmptyList, renderEmptyLines, renderRows } from '../frame/list-lines.ts';
+import { addSectionHeadings, explainEmptyList, renderEmptyLines, renderRows } from '../frame/list-lines.ts';
 import type { CombinedPaneId } from '../pane-ids.ts';
 import { getPane } from '../panes/index.ts';
 import type { Pane, PaneColumn } from '../panes/pane.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable } from '../text/text.ts';
 import type { StyledLine } from '../text/theme.ts';
-import { countCombinedRows, findCombinedIndex, listVisibleRows } from './rows.ts';
+import { countCombinedRows, countCombinedSections, findCombinedIndex, listVisibleRows } from './rows.ts';
 import { type AllState, findMember, type WorkspaceMember } from './state.ts';
 
 /** The limits for the column of labels, which fits the longest one. */
@@ -41,7 +41,12 @@ export function renderCombinedList(
   const own = fitColumns(pane, cells - 1 - width - 1, of.preferences);
   const columns = [workspaceColumn(width), ...own];
   const { selected } = of.lists[id];
-  return renderRows(listVisibleRows(all, id, rows), { pane, columns, cells, focused, selected, of });
+  const lines = renderRows(listVisibleRows(all, id, rows), { pane, columns, cells, focused, selected, of });
+  return addSectionHeadings(lines, pane.sections, countCombinedSections(all, id), {
+    top: all.tops[id],
+    rows,
+    cells,
+  });
 }
 
 /** Explains an empty list: the text of a member that has answered, or that none has. */

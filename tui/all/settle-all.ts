@@ -1,12 +1,11 @@
 import { sortList } from '../actions/sorting.ts';
-import { countLive, getLayout, getListHeight } from '../layout/layout.ts';
+import { getLayout, getListHeight } from '../layout/layout.ts';
 import type { CombinedPaneId } from '../pane-ids.ts';
 import { COMBINED_PANE_IDS, isCombinedPane } from '../pane-ids.ts';
 import { reduceState } from '../reducer.ts';
-import { dropMarks } from '../state/lists.ts';
+import { countListLines, dropMarks, fitTop } from '../state/lists.ts';
 import type { AcrossWorkspaces, CombinedLists, ListView, State } from '../state/model.ts';
-import { clampNumber } from '../state/numbers.ts';
-import { countCombinedRows, findCombinedIndex, findCombinedRow } from './rows.ts';
+import { countCombinedRows, countCombinedSections, findCombinedIndex, findCombinedRow } from './rows.ts';
 import { type AllState, findMember, getActive, type WorkspaceMember } from './state.ts';
 import { changeMember, selectCombinedRow } from './steps.ts';
 
@@ -56,16 +55,13 @@ const sortedAs = (state: State, id: CombinedPaneId, like: State): State => ({
   lists: { ...state.lists, [id]: { ...state.lists[id], sort: like.lists[id].sort } },
 });
 
-/** A workspace without the keyboard shows no list, so it fetches nothing for one. */
-const alignedFocus = ({ focus }: State): CombinedPaneId => (isCombinedPane(focus) ? focus : 'decisions');
-
 const isLikeList = (one: ListView, like: ListView): boolean =>
   one.filter === like.filter &&
   // Marks belong to one workspace, so that a question about them covers all that are on the screen.
   (one.marks.size === 0 || like.marks.size === 0);
 
 const isAligned = (state: State, like: State): boolean =>
-  state.focus === alignedFocus(like) &&
+  state.focus === 'work' &&
   state.view === 'list' &&
   state.overlay === null &&
   state.isZoomed === like.isZoomed &&
@@ -74,7 +70,7 @@ const isAligned = (state: State, like: State): boolean =>
 
 const alignState = (state: State, like: State): State => ({
   ...state,
-  focus: alignedFocus(like),
+  focus: 'work',
   view: 'list',
   overlay: null,
   armed: null,
@@ -107,7 +103,7 @@ function moveCursor(all: AllState, pane: CombinedPaneId): AllState {
 
 /** Reports whether the active workspace has an open overlay or question. */
 const isHeld = ({ view, overlay, armed }: State): boolean =>
-  view === 'full' || overlay !== null || armed !== null;
+  view !== 'list' || overlay !== null || armed !== null;
 
 /** Shows messages of workspaces without the keyboard next to their names. */
 function collectMessages(all: AllState): AllState {
@@ -137,10 +133,12 @@ function tellMembers(all: AllState): AllState {
 }
 
 const combineLists = (all: AllState): CombinedLists => ({
-  lengths: Object.fromEntries(
-    COMBINED_PANE_IDS.map((id) => [id, countCombinedRows(all, id)]),
-  ) as CombinedLists['lengths'],
-  live: all.members.reduce((sum, { state }) => sum + countLive(state.data), 0),
+  lines: Object.fromEntries(
+    COMBINED_PANE_IDS.map((id) => [
+      id,
+      countListLines(countCombinedSections(all, id), countCombinedRows(all, id)),
+    ]),
+  ) as CombinedLists['lines'],
 });
 
 const isSameAcross = (one: AcrossWorkspaces | null, other: AcrossWorkspaces): boolean =>
@@ -158,8 +156,8 @@ function scrollTops(before: AllState, all: AllState, isByHand: boolean): AllStat
       const index = findCombinedIndex(all, pane);
       const height = getListHeight(layout, pane);
       const top = all.tops[pane] + (isByHand ? 0 : index - findCombinedIndex(before, pane));
-      const highest = Math.max(0, countCombinedRows(all, pane) - height);
-      return [pane, clampNumber(clampNumber(top, index - height + 1, index), 0, highest)];
+      const rows = countCombinedRows(all, pane);
+      return [pane, fitTop({ sections: countCombinedSections(all, pane), rows, index, height }, top)];
     }),
   ) as AllState['tops'];
   return { ...all, tops };

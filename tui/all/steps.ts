@@ -1,13 +1,13 @@
-import { focusPane, goToWaiting } from '../actions/navigation.ts';
+import { chooseNextUrgent, focusPane, goToUrgentRow } from '../actions/navigation.ts';
 import { type AcrossStep, showMessage } from '../actions/transition.ts';
 import type { PaneId } from '../pane-ids.ts';
 import { isCombinedPane } from '../pane-ids.ts';
-import { listWaiting, type WaitingRow } from '../panes/waiting.ts';
 import { reduceState } from '../reducer.ts';
 import { selectRow } from '../state/lists.ts';
 import type { State, StatusMessage } from '../state/model.ts';
+import { compareItems, listUrgentItems, type WorkItem } from '../state/work-items.ts';
 import { findCombinedIndex, findCombinedRow } from './rows.ts';
-import { type AllState, findMember, getActive, type WorkspaceMember } from './state.ts';
+import { type AllState, getActive, type WorkspaceMember } from './state.ts';
 
 /** Changes the part of one workspace; its lists follow, as after an event. */
 export const changeMember = (all: AllState, file: string, change: (state: State) => State): AllState => ({
@@ -39,7 +39,6 @@ export function activate(all: AllState, file: string, pane: PaneId): AllState {
     focus: pane,
     view: 'list',
     message: state.message ?? message,
-    workers: from.workers,
     now: Math.max(state.now, from.now),
   }));
 }
@@ -84,33 +83,26 @@ function goToPane(all: AllState, pane: PaneId): AllState {
   return changeMember(all, all.active, (state) => focusPane(pane)({ ...state, across: null }).state);
 }
 
-/** Lists the pending items of all workspaces: decisions first, then questions, then work to review. */
-export function listAllWaiting(members: readonly WorkspaceMember[]): (WaitingRow & { file: string })[] {
-  const all = members.flatMap(({ file, state }) => listWaiting(state).map((each) => ({ ...each, file })));
-  const RANKS: readonly PaneId[] = ['decisions', 'asks', 'workers'];
-  return all.sort((one, other) => RANKS.indexOf(one.pane) - RANKS.indexOf(other.pane));
+/** Lists the items of all workspaces that need a person, the most urgent one first. */
+export function listAllUrgent(members: readonly WorkspaceMember[]): (WorkItem & { file: string })[] {
+  const all = members.flatMap(({ file, state }) =>
+    listUrgentItems(state.data).map((each) => ({ ...each, file })),
+  );
+  return all.sort(compareItems);
 }
 
 function goToNextWaitingOfAll(all: AllState): AllState {
-  const waiting = listAllWaiting(all.members);
-  const next = findNextWaiting(all, waiting);
+  const next = chooseNextUrgent(getActive(all).state, listAllUrgent(all.members), ({ file, id }) =>
+    file === all.active ? id : null,
+  );
   if (next !== undefined)
-    return changeMember(activate(all, next.file, next.pane), next.file, (state) => goToWaiting(state, next));
+    return changeMember(activate(all, next.file, 'work'), next.file, (state) =>
+      goToUrgentRow(state, next.id),
+    );
   const away = all.members.filter(({ state }) => state.link.phase !== 'live').length;
   const text =
     away === 0
       ? 'nothing waits for you in any workspace'
       : `nothing waits in the connected workspaces; ${away} of ${all.members.length} do not answer`;
   return tellActive(all, text, away === 0 ? 'good' : 'info');
-}
-
-function findNextWaiting(
-  all: AllState,
-  waiting: readonly (WaitingRow & { file: string })[],
-): (WaitingRow & { file: string }) | undefined {
-  const { focus, lists } = findMember(all, all.active).state;
-  const here = waiting.findIndex(
-    (each) => each.file === all.active && each.pane === focus && each.id === lists[focus].selected,
-  );
-  return waiting[(here + 1) % Math.max(1, waiting.length)];
 }

@@ -5,6 +5,7 @@ import { getPane, getTabPane, PANES } from '../panes/index.ts';
 import { alignEnds } from '../panes/lines.ts';
 import { formatClockTime } from '../panes/time.ts';
 import { describeToday, sumToday } from '../panes/today.ts';
+import { listWaitingCounts } from '../panes/waiting.ts';
 import type { State } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, truncateText } from '../text/text.ts';
@@ -16,54 +17,60 @@ const formatNonZero = (count: number, what: string): string | null =>
 const countPausedSessions = ({ data, now }: State): number =>
   [...data.sessions.values()].filter((each) => nameSessionState(each, now) === 'paused').length;
 
-/** Describes the costs of the day so far; in a narrow header only its tokens. */
-function describeTotals({ data, now, size }: State): string {
-  const { runs, tokens, money } = describeToday(sumToday(data, now), data.usage);
-  const all = size.columns < WIDE_HEADER ? [tokens] : [runs, tokens, money];
-  return all.filter((each) => each !== '').join(', ');
-}
-
-/** The width from which the header has room for all totals of the day. */
-const WIDE_HEADER = 120;
-
-/** Renders the workspace at the left, the engine at the right. */
-export function renderHeaderLine(state: State): StyledLine {
-  const { link, data, size, across } = state;
-  const { columns } = size;
-  const back = across === null ? '' : ' (W all)';
-  const left = ` svc · ${makeDrawable(across?.label ?? link.workspace)}${back}`;
+/** Lists facts about the engine, the most important first. A narrow header leaves out the last ones. */
+function listEngineFacts(state: State): string[] {
+  const { link, data, now } = state;
   const { status } = data;
   const receiver = status?.receivers[0];
-  const parts = [
-    link.phase === 'live' ? 'engine ok' : link.phase === 'connecting' ? 'connecting' : 'engine gone',
-    status === null
-      ? ''
-      : receiver === undefined
-        ? 'receiver off'
-        : columns < 100
-          ? `recv :${receiver.port}`
-          : `receiver ${receiver.host}:${receiver.port}`,
-    status === null
-      ? ''
-      : [
-          `${status.workers.running} live`,
-          formatNonZero(status.workers.queued, 'queued'),
-          formatNonZero(countPausedSessions(state), 'paused'),
-        ]
-          .filter((each) => each !== null)
-          .join(', '),
-    status !== null && status.deliveries.dead > 0 ? `${status.deliveries.dead} dead deliveries` : '',
-    status === null ? '' : (describeLinkState(status.link) ?? ''),
+  const { runs, tokens, money } = describeToday(sumToday(data, now), data.usage);
+  const phase = { live: 'engine ok', connecting: 'connecting', lost: 'engine gone' }[link.phase];
+  const workers = [
+    status === null ? null : `${status.workers.running} live`,
+    formatNonZero(status?.workers.queued ?? 0, 'queued'),
+    formatNonZero(countPausedSessions(state), 'paused'),
+  ];
+  const listens = receiver === undefined ? 'receiver off' : `receiver ${receiver.host}:${receiver.port}`;
+  return [
+    phase,
     status?.config_problem ? 'svc.yaml has errors' : '',
     (status?.consent_pending ?? []).length > 0 ? 'svc.yaml waits' : '',
-    describeTotals(state),
+    formatNonZero(status?.deliveries.dead ?? 0, 'dead deliveries') ?? '',
+    workers.filter((each) => each !== null).join(', '),
+    tokens,
+    money,
+    status === null ? '' : (describeLinkState(status.link) ?? ''),
+    status === null ? '' : listens,
+    runs,
   ].filter((part) => part !== '');
-  const right = `${parts.join(' · ')} `;
-  const shown = truncateText(left, Math.max(8, columns - measureCells(right) - 1));
-  const text = truncateText(alignEnds(shown, right, columns), columns);
+}
+
+/** Renders the workspace and what needs the person at the left, the engine at the right. */
+export function renderHeaderLine(state: State): StyledLine {
+  const { link, size, across } = state;
+  const back = across === null ? '' : ' (W all)';
+  const name = ` svc · ${makeDrawable(across?.label ?? link.workspace)}${back}`;
+  const urgent = link.phase === 'connecting' ? '' : listWaitingCounts(state).join(' · ');
+  return renderHeader([name, urgent], listEngineFacts(state), size.columns, link.phase === 'lost');
+}
+
+/** Renders a header: a name and what needs the person at the left, as many facts as fit at the right. */
+export function renderHeader(
+  [name, urgent]: readonly [name: string, urgent: string],
+  facts: readonly string[],
+  columns: number,
+  isBad: boolean,
+): StyledLine {
+  const told = urgent === '' ? '' : ` · ${urgent}`;
+  const shownName = truncateText(name, Math.max(12, columns - measureCells(told) - 14));
+  const shown = truncateText(shownName + told, columns - 12);
+  const room = columns - measureCells(shown) - 2;
+  const fitting: string[] = [];
+  for (const fact of facts) if (measureCells([...fitting, fact].join(' · ')) <= room) fitting.push(fact);
+  const text = alignEnds(shown, `${fitting.join(' · ')} `, columns);
   return [
-    span(text.slice(0, shown.length), 'title'),
-    span(text.slice(shown.length), link.phase === 'lost' ? 'bad' : undefined),
+    span(text.slice(0, shownName.length), 'title'),
+    span(text.slice(shownName.length, shown.length), 'question'),
+    span(text.slice(shown.length), isBad ? 'bad' : undefined),
   ];
 }
 
@@ -89,7 +96,6 @@ export function renderTabsLine(state: State, states: readonly State[] = [state])
         : ' …'
       : counts;
     return {
-      waits: (pane.id === 'decisions' || pane.id === 'asks') && count > 0,
       isFocusedTab,
       short: `${pane.digit}${shown.replace(' ', ':')}`,
       brief: `${pane.digit} ${pane.title.slice(0, BRIEF_TITLE)}${shown}`,
@@ -108,8 +114,8 @@ export function renderTabsLine(state: State, states: readonly State[] = [state])
   return [
     span(' '),
     ...tabs.map(
-      ({ isFocusedTab, text, waits }): StyledSpan =>
-        isFocusedTab ? span(`[${text}] `, 'title') : span(`${text}  `, waits ? 'warn' : undefined),
+      ({ isFocusedTab, text }): StyledSpan =>
+        isFocusedTab ? span(`[${text}] `, 'title') : span(`${text}  `),
     ),
   ];
 }

@@ -30,7 +30,9 @@ export function renderHintLine(state: State): StyledLine {
     .filter((each) => rankBinding(each) < 2)
     .map((binding) => {
       const marked = isAboutMarks(binding, state) ? state.lists[state.focus].marks.size : 0;
-      const isDisabled = marked === 0 && getDisabledReason(binding, state) !== null;
+      // A key that only waits for an answer will act.
+      const isWaiting = binding.waitsFor?.(state) != null && binding.disabledReason?.(state) == null;
+      const isDisabled = marked === 0 && !isWaiting && getDisabledReason(binding, state) !== null;
       return { rank: rankBinding(binding), isDisabled, spans: renderHint(binding, isDisabled, marked) };
     });
   const fitting = new Set<readonly StyledSpan[]>();

@@ -38,7 +38,31 @@ export function renderListLines(
   if (list.ids.length === 0) return renderEmptyLines(explainEmptyList(pane, state), rows);
   const columns = fitColumns(pane, cells - 1, state.preferences);
   const visible = list.ids.slice(list.top, list.top + rows).map((id) => ({ state, id }));
-  return renderRows(visible, { pane, columns, cells, focused, selected: list.selected, of: state });
+  const lines = renderRows(visible, { pane, columns, cells, focused, selected: list.selected, of: state });
+  return addSectionHeadings(lines, pane.sections, list.sections, { top: list.top, rows, cells });
+}
+
+/** Adds the heading of each visible section, with its count, to the heading and rows of a list. */
+export function addSectionHeadings(
+  [columns = [], ...rows]: readonly StyledLine[],
+  names: readonly string[] | undefined,
+  sizes: readonly number[],
+  { top, rows: room, cells }: { top: number; rows: number; cells: number },
+): StyledLine[] {
+  const lines: StyledLine[] = [columns];
+  let start = 0;
+  for (const [index, size] of sizes.entries()) {
+    const shown = rows.slice(Math.max(0, start - top), Math.max(0, start + size - top));
+    start += size;
+    if (shown.length === 0) continue;
+    const text = ` ${names?.[index] ?? ''} ${size} `;
+    lines.push([
+      span(text, index === 0 ? 'warn' : 'strong'),
+      span('─'.repeat(Math.max(0, cells - text.length)), 'border'),
+    ]);
+    lines.push(...shown);
+  }
+  return (sizes.length === 0 ? [columns, ...rows] : lines).slice(0, room + 1);
 }
 
 /** Renders the heading, and a line for each row. @param of whose row is selected, and whose list determines the sort order */

@@ -1,14 +1,15 @@
 import { getPane, getSelectedRow, PANES } from '../panes/index.ts';
 import { type Pane, TOLD_CELLS } from '../panes/pane.ts';
-import { findOldestWaiting } from '../panes/waiting.ts';
+import { describeUrgentItem } from '../panes/waiting.ts';
 import { isPaneFetched } from '../state/data.ts';
 import type { State } from '../state/model.ts';
+import { listUrgentItems } from '../state/work-items.ts';
 import { makeDrawable, truncateText, wrapText } from '../text/text.ts';
 import { type StyledLine, span } from '../text/theme.ts';
 import { listColumns } from './fit-columns.ts';
 import { explainEmptyList } from './list-lines.ts';
 
-/** Renders a screen without room for lists: the selected row, the longest pending item, and counts. */
+/** Renders a screen without room for lists: the selected row, the most urgent item, and counts. */
 export function renderSmallScreen(state: State, rows: number): StyledLine[] {
   const { columns } = state.size;
   const pane = getPane(state.focus) as unknown as Pane<object>;
@@ -30,8 +31,8 @@ export function renderSmallScreen(state: State, rows: number): StyledLine[] {
     const shown = count === 0 && each.isQuietAtZero && more !== '' ? more : ` ${count}${more}`;
     return `${each.title.toLowerCase()}${shown}`;
   }).join(' · ');
-  const oldest = findOldestWaiting(state);
-  const isHere = oldest?.pane === state.focus && oldest.id === list.selected;
+  const [first] = listUrgentItems(state.data);
+  const isHere = state.focus === 'work' && first?.id === list.selected;
   const lines: StyledLine[] = [
     [span(` ${head}`, 'title')],
     ...(row === undefined
@@ -42,9 +43,16 @@ export function renderSmallScreen(state: State, rows: number): StyledLine[] {
             .slice(0, 2)
             .map((text): StyledLine => [span(`   ${text}`)]),
         ]),
-    ...(oldest === undefined || isHere
+    ...(first === undefined || isHere
       ? []
-      : [[span(truncateText(` . waits: ${makeDrawable(oldest.text)}`, columns), 'warn')] as StyledLine]),
+      : [
+          [
+            span(
+              truncateText(` . waits: ${makeDrawable(describeUrgentItem(first, state))}`, columns),
+              'warn',
+            ),
+          ] as StyledLine,
+        ]),
     ...wrapText(counts, columns - 2).map((text): StyledLine => [span(` ${text}`, 'dim')]),
   ];
   return lines.slice(0, rows);

@@ -2,6 +2,7 @@ import type { Api } from '../../engine/index.ts';
 import type { ScreenQuestion, StateTransition } from '../actions/transition.ts';
 import type { PaneId } from '../pane-ids.ts';
 import type { State } from '../state/model.ts';
+import type { WorkKind } from '../state/work-items.ts';
 
 export const KEY_GROUPS = [
   'Move',
@@ -24,8 +25,8 @@ export type KeyGroup = (typeof KEY_GROUPS)[number];
 /** A key and what it does. Input, hint bar, help, palette and docs/reference/keys.md all come from this table. */
 export interface KeyBinding {
   id: string;
-  /** The engine operation behind it, for sentences that mention it. */
-  operation?: keyof Api;
+  /** The engine operations behind it, for sentences that mention one. */
+  operation?: keyof Api | readonly (keyof Api)[];
   group: KeyGroup;
   /** Key names as `nameInkKeys` and `nameReadlineKey` spell them. The hint bar shows the first. */
   keys: readonly string[];
@@ -34,8 +35,10 @@ export interface KeyBinding {
   about: string;
   /** Panes in which the key works; all panes if left out. */
   panes?: readonly PaneId[];
-  /** The view in which the key works; both if left out. */
-  view?: State['view'];
+  /** In the list of work, the rows that the key is about; all rows, or none, if left out. */
+  rows?: readonly WorkKind[];
+  /** What has the keyboard while the key works: a list, or a text; both if left out. */
+  view?: 'list' | 'text';
   /** It only moves, so it is accepted from a burst of keys. */
   moves?: true;
   /** It acts on the selected row without asking, so it is ignored just after the program moved the cursor. */

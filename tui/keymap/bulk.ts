@@ -1,4 +1,5 @@
 import { formatCount } from '../../engine/core/base/text.ts';
+import { stampRow } from '../actions/marks.ts';
 import { replaceList } from '../actions/navigation.ts';
 import {
   type DashboardEffect,
@@ -7,13 +8,13 @@ import {
   showMessage,
   transitionTo,
 } from '../actions/transition.ts';
-import { getPane } from '../panes/index.ts';
-import { findDetail, getSubjectStamp, listBulkDetails } from '../state/details.ts';
+import { getPane, joinPreview } from '../panes/index.ts';
+import { findDetail, listBulkDetails } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { BulkQuestion, BulkRun, LeftOut } from '../state/overlays.ts';
 import { wrapText } from '../text/text.ts';
 import { type StyledLine, span, toPlainText } from '../text/theme.ts';
-import { getDisabledReason, type KeyBinding } from './index.ts';
+import { getDisabledReason, isBindingHere, type KeyBinding } from './index.ts';
 
 type Call = Extract<DashboardEffect, { do: 'call' }>;
 
@@ -73,12 +74,12 @@ export function openBulkQuestion(state: State, binding: KeyBinding, at: number):
 function selectMarked(state: State, { pane }: BulkQuestion, id: string): AskedRow | null {
   const row = getPane(pane).findRow(state.data, id) as object | undefined;
   if (row === undefined) return null;
-  const list = { ...state.lists[pane], selected: id };
+  const list = { ...state.lists[pane], selected: id, marks: new Map() };
   const here: State = {
     ...replaceList(state, pane, list),
     focus: pane,
     view: 'list',
-    workers: 'work',
+    shown: { row: id, as: 'work' },
     overlay: null,
     armed: null,
     message: null,
@@ -98,7 +99,7 @@ function renderAgreedLines(
 ): StyledLine[] {
   const pane = getPane(overlay.pane);
   if (binding.requiresReading === true) {
-    const { lines, essential } = pane.renderPreview(here, row as never, cells);
+    const { lines, essential } = joinPreview(pane.renderPreview(here, row as never, cells));
     return lines.slice(0, essential?.[overlay.binding] ?? 0);
   }
   const title = (pane.fields.title ?? pane.fields.text)?.(row as never) ?? '';
@@ -123,9 +124,9 @@ const listEntry = (state: State, overlay: BulkQuestion, binding: KeyBinding, id:
   const leaveOut = (reason: string): BulkEntry => ({ id, reason, answers: new Map() });
   const marked = selectMarked(state, overlay, id);
   if (marked === null) return leaveOut('it is gone');
-  const subject = { kind: getPane(overlay.pane).markedAs!, id };
-  if (getSubjectStamp(state.data, subject) !== state.lists[overlay.pane].marks.get(id))
+  if (stampRow(state, overlay.pane, id) !== state.lists[overlay.pane].marks.get(id))
     return leaveOut('it has changed since it was marked');
+  if (!isBindingHere(binding, marked.here)) return leaveOut(`${binding.label} is for other rows`);
   const reason = getDisabledReason(binding, marked.here);
   if (reason !== null) return leaveOut(reason.startsWith(`${id} `) ? reason.slice(id.length + 1) : reason);
   if (

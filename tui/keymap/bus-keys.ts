@@ -1,43 +1,11 @@
-import * as asks from '../actions/asks.ts';
 import * as bus from '../actions/bus.ts';
 import * as workers from '../actions/workers.ts';
-import type { State } from '../state/model.ts';
 import type { KeyBinding } from './binding.ts';
 
-const inAsks = { group: 'Asks', panes: ['asks'] } as const;
 const inBus = { group: 'Bus', panes: ['bus'] } as const;
 
-const findAskingWorker = (state: State): string | null => {
-  const id = asks.getSelectedAsk(state)?.from_session ?? null;
-  return id !== null && state.data.sessions.has(id) ? id : null;
-};
-
-/** Keys of asks, messages and locks. */
+/** Keys of messages and locks. */
 export const BUS_KEYS: readonly KeyBinding[] = [
-  {
-    id: 'answer',
-    operation: 'ask.answer',
-    ...inAsks,
-    view: 'list',
-    keys: ['enter'],
-    label: 'open',
-    about: 'answer the question: a digit sends that option, or type a text and Enter',
-    offline: true,
-    acts: true,
-    disabledReason: asks.checkCanOpenAsk,
-    run: asks.openAsk,
-  },
-  {
-    id: 'asker',
-    ...inAsks,
-    keys: ['l'],
-    label: 'worker',
-    about: 'go to the worker that asks',
-    offline: true,
-    disabledReason: (state) => (findAskingWorker(state) === null ? 'no worker asks here' : null),
-    run: (state) => workers.goToWorker(state, findAskingWorker(state)!),
-  },
-
   {
     id: 'ack',
     operation: 'msg.ack',
@@ -102,7 +70,7 @@ export const BUS_KEYS: readonly KeyBinding[] = [
     about: 'go to the worker that sent or receives the message',
     offline: true,
     disabledReason: (state) => (bus.findMessageWorker(state) === null ? 'no worker is involved' : null),
-    run: (state) => workers.goToWorker(state, bus.findMessageWorker(state)!),
+    run: (state) => workers.goToRun(state, bus.findMessageWorker(state)!),
   },
   {
     id: 'release',

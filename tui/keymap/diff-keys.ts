@@ -3,7 +3,10 @@ import * as diff from '../actions/diff-cursor.ts';
 import * as enter from '../actions/enter-worktree.ts';
 import type { KeyBinding } from './binding.ts';
 
-const inDiff = { group: 'Workers', panes: ['workers'], view: 'full' } as const;
+/** Rows with a run. */
+export const RUNS = ['live', 'ended', 'over'] as const;
+
+const inDiff = { group: 'Workers', panes: ['work'], rows: RUNS, view: 'text' } as const;
 const jumps = {
   ...inDiff,
   offline: true,
@@ -74,24 +77,28 @@ export const WORKTREE_KEYS: readonly KeyBinding[] = [
   {
     id: 'edit-worktree',
     group: 'Workers',
-    panes: ['workers'],
+    panes: ['work'],
+    rows: [...RUNS, 'ask'],
     keys: ['e'],
     label: 'edit',
     about: 'open the line of the diff in $EDITOR, in its worktree; without a line the folder',
     acts: true,
     offline: true,
+    hasUse: (state) => enter.checkCanEdit(state) === null,
     disabledReason: enter.checkCanEdit,
     run: enter.openInEditor,
   },
   {
     id: 'shell',
     group: 'Workers',
-    panes: ['workers'],
+    panes: ['work'],
+    rows: [...RUNS, 'ask'],
     keys: ['$'],
     label: 'shell',
     about: 'open a shell in its worktree; leaving the shell returns here',
     acts: true,
     offline: true,
+    hasUse: (state) => enter.checkCanEnterWorktree(state) === null,
     disabledReason: enter.checkCanEnterWorktree,
     run: enter.openShell,
   },

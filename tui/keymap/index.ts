@@ -1,4 +1,5 @@
 import type { State } from '../state/model.ts';
+import { findWorkItem } from '../state/work-items.ts';
 import { isEngineGone, type KeyBinding } from './binding.ts';
 import { BUS_KEYS } from './bus-keys.ts';
 import { LIST_KEYS } from './list-keys.ts';
@@ -25,9 +26,27 @@ export const KEYMAP: readonly KeyBinding[] = [
   ...PROGRAM_KEYS,
 ];
 
-/** Reports whether a binding belongs to the focused pane and its view. */
-export const isBindingHere = (binding: KeyBinding, state: Pick<State, 'focus' | 'view'>): boolean =>
-  (binding.panes?.includes(state.focus) ?? true) && (binding.view ?? state.view) === state.view;
+/** Reports whether a binding belongs to what has the keyboard, and to the kind of the selected row. */
+export const isBindingHere = (
+  binding: KeyBinding,
+  state: Pick<State, 'focus' | 'view' | 'data' | 'lists'>,
+): boolean =>
+  (binding.panes?.includes(state.focus) ?? true) &&
+  (binding.view === undefined || (binding.view === 'list') === (state.view === 'list')) &&
+  (binding.rows === undefined || state.focus !== 'work' || isAboutRow(binding, state));
+
+/** Reports whether the selected row is of the kinds that a binding is about; for several rows, any marked one. */
+function isAboutRow(
+  { rows, bulk }: KeyBinding,
+  { data, lists, view }: Pick<State, 'data' | 'lists' | 'view'>,
+): boolean {
+  const { marks, selected } = lists.work;
+  const ids = bulk !== undefined && view === 'list' && marks.size > 0 ? [...marks.keys()] : [selected ?? ''];
+  return ids.some((id) => {
+    const kind = findWorkItem(data, id)?.kind;
+    return kind !== undefined && rows!.includes(kind);
+  });
+}
 
 /** Explains why a binding does nothing now; null if it works. */
 export const getDisabledReason = (binding: KeyBinding, state: State): string | null =>

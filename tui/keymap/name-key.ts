@@ -4,7 +4,7 @@ import { KEYMAP, type KeyBinding } from './index.ts';
 /** Returns the key for an operation that a sentence mentions, e.g. `r (run) on t-3`; the command if there is none. */
 export function nameKey(mention: OperationMention, keymap: readonly KeyBinding[] = KEYMAP): string {
   const { operation, on, options } = mention;
-  const binding = keymap.find((each) => each.operation === operation);
+  const binding = keymap.find((each) => [each.operation].flat().some((known) => known === operation));
   const isCovered = Object.keys(options).every((option) => binding?.covers?.includes(option));
   if (binding === undefined || !isCovered) return nameCommand(mention);
   const name = `${binding.keys[0]} (${binding.label})`;

@@ -1,6 +1,5 @@
 import * as diffCursor from '../actions/diff-cursor.ts';
 import * as navigation from '../actions/navigation.ts';
-import { PANE_IDS } from '../pane-ids.ts';
 import { PANES } from '../panes/index.ts';
 import type { KeyBinding } from './binding.ts';
 
@@ -13,8 +12,8 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
     id: 'open',
     group: 'View',
     view: 'list',
-    // In Asks, Enter opens a question for answering.
-    panes: PANE_IDS.filter((each) => each !== 'asks'),
+    // Enter opens a question for answering.
+    rows: ['decision', 'race', 'live', 'ended', 'over', 'task'],
     keys: ['enter'],
     label: 'read',
     about: 'open the preview over the whole screen',
@@ -24,7 +23,7 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
   {
     id: 'back',
     group: 'View',
-    view: 'full',
+    view: 'text',
     keys: ['esc'],
     label: 'back',
     about: 'one level back: search, full view, message, filter',
@@ -55,7 +54,7 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
   {
     id: 'search',
     group: 'View',
-    view: 'full',
+    view: 'text',
     keys: ['/'],
     label: 'search',
     about: 'search the text; n and N go to the next and previous match',
@@ -65,7 +64,7 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
   {
     id: 'hit',
     group: 'View',
-    view: 'full',
+    view: 'text',
     keys: ['n'],
     label: 'next hit',
     about: 'next line that matches the search',
@@ -77,7 +76,7 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
     id: 'hit-back',
     ...always,
     group: 'View',
-    view: 'full',
+    view: 'text',
     keys: ['N'],
     label: 'previous hit',
     about: 'previous line that matches the search',
@@ -90,7 +89,7 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
     group: 'Panes',
     keys: ['.'],
     label: 'next waiting',
-    about: 'go to the next item that waits for you',
+    about: 'go to the next item that needs you, the most urgent first',
     offline: true,
     run: navigation.goToNextWaiting,
   },
@@ -117,22 +116,22 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
     }),
   ),
   {
-    id: 'next-pane',
+    id: 'next-box',
     ...always,
     group: 'Panes',
     keys: ['tab'],
-    label: 'next pane',
-    about: 'next pane',
-    run: navigation.focusNextPane(1),
+    label: 'next box',
+    about: 'give the keyboard to the text next to the list, or back to the list',
+    run: navigation.focusNextBox(1),
   },
   {
-    id: 'previous-pane',
+    id: 'previous-box',
     ...always,
     group: 'Panes',
     keys: ['shift+tab'],
-    label: 'previous pane',
-    about: 'previous pane',
-    run: navigation.focusNextPane(-1),
+    label: 'previous box',
+    about: 'the same, in the other direction',
+    run: navigation.focusNextBox(-1),
   },
 
   {
@@ -202,7 +201,7 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
   {
     id: 'read-on',
     ...moves,
-    view: 'full',
+    view: 'text',
     keys: ['space'],
     label: 'read on',
     about: 'scroll the opened text down',

@@ -26,6 +26,7 @@ const overlaps = <T>(one: readonly T[] | undefined, other: readonly T[] | undefi
 /** Reports whether two bindings can be active at the same time. */
 const canMeet = (one: KeyBinding, other: KeyBinding): boolean =>
   overlaps(one.panes, other.panes) &&
+  overlaps(one.rows, other.rows) &&
   (one.view === undefined || other.view === undefined || one.view === other.view);
 
 /** Finds keys that would do two things at the same time, or confirm by the key that asks. */

@@ -24,6 +24,6 @@ export const USAGE_KEYS: readonly KeyBinding[] = [
     about: 'go to the worker of the session',
     offline: true,
     disabledReason: (state) => (usage.findUsingWorker(state) === null ? 'no worker is selected here' : null),
-    run: (state) => workers.goToWorker(state, usage.findUsingWorker(state)!),
+    run: (state) => workers.goToRun(state, usage.findUsingWorker(state)!),
   },
 ];

@@ -1,7 +1,7 @@
 import { sendAnswer } from '../actions/asks.ts';
 import { type StateTransition, showMessage, transitionTo } from '../actions/transition.ts';
 import { getLayout, getPreviewSize } from '../layout/layout.ts';
-import { renderAskLines, renderOptionLines } from '../panes/asks.ts';
+import { renderAskLines, renderOptionLines } from '../panes/ask-preview.ts';
 import { formatTimeLeft } from '../panes/time.ts';
 import { editInput, insertText, showCaret } from '../state/input.ts';
 import type { State } from '../state/model.ts';

@@ -6,7 +6,7 @@ import { getLayout, PREVIEW_EDGE } from '../layout/layout.ts';
 import { getPatchRows, renderPatchRow } from '../panes/patch-lines.ts';
 import { formatSessionTokens } from '../panes/run-facts.ts';
 import { getStateStyle } from '../panes/states.ts';
-import { formatCost, formatLineCounts, formatRunTime } from '../panes/worker-columns.ts';
+import { formatCost, formatLineCounts, formatRunTime } from '../panes/work-columns.ts';
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { CompareRace } from '../state/overlays.ts';
@@ -34,7 +34,7 @@ function listFileLines(state: State, racer: RacerRow | undefined, path: string |
   if (racer === undefined) return [];
   if (racer.state !== 'ended') return [[span(`${racer.session_id} is still ${racer.state}`, 'dim')]];
   if (racer.branch_state === 'discarded')
-    return [[span(`${racer.session_id} is discarded; U in Workers brings it back`, 'dim')]];
+    return [[span(`${racer.session_id} is discarded; U brings it back`, 'dim')]];
   const loaded = findDetail(state, 'work', racer.session_id);
   if (!loaded?.detail) return [[span(loaded?.problem ?? 'the diff is being fetched', 'dim')]];
   if (path === null) return [[span(`${racer.session_id} changed nothing`, 'dim')]];

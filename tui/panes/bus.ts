@@ -34,10 +34,10 @@ const isUnreadMessage = (message: ListedMessage): boolean => message.acked_at ==
 
 export const busPane = definePane<ListedMessage>({
   id: 'bus',
-  digit: '5',
+  digit: '2',
   title: 'Bus',
   dataParts: ['messages'],
-  markedAs: 'message',
+  findSubject: (_, id) => ({ kind: 'message', id }),
   listRows: sortMessages,
   getRowId: (message) => String(message.id),
   findRow: (data, id) => data.messages.get(id),

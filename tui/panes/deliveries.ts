@@ -7,10 +7,10 @@ import { formatTimeSince } from './time.ts';
 
 export const deliveriesPane = definePane<ListedDelivery>({
   id: 'deliveries',
-  digit: '8',
+  digit: '6',
   title: 'Deliveries',
   dataParts: ['deliveries'],
-  markedAs: 'delivery',
+  findSubject: (_, id) => ({ kind: 'delivery', id }),
   listRows: (data) => [...data.deliveries.values()].sort((one, other) => other.id - one.id),
   getRowId: (delivery) => String(delivery.id),
   findRow: (data, id) => data.deliveries.get(id),

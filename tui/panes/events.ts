@@ -65,7 +65,7 @@ const getKindStyle = (kind: string): TextStyle | undefined => {
 
 export const eventsPane = definePane<TimelineRow>({
   id: 'events',
-  digit: '7',
+  digit: '3',
   title: 'Events',
   dataParts: ['events', 'notices'],
   listRows: listTimeline,

@@ -1,33 +1,33 @@
+import { hasFactsBox } from '../layout/layout.ts';
 import type { PaneId } from '../pane-ids.ts';
 import type { State } from '../state/model.ts';
-import { asksPane } from './asks.ts';
+import type { StyledLine } from '../text/theme.ts';
 import { busPane } from './bus.ts';
-import { decisionsPane } from './decisions.ts';
 import { deliveriesPane } from './deliveries.ts';
 import { eventsPane } from './events.ts';
 import { locksPane } from './locks.ts';
 import { memoriesPane } from './memories.ts';
 import type { AnyPane, PanePreview } from './pane.ts';
 import { peersPane } from './peers.ts';
+import { projectsPane } from './projects.ts';
 import { statsPane } from './stats.ts';
-import { tasksPane } from './tasks.ts';
 import { usagePane } from './usage.ts';
-import { workersPane } from './workers.ts';
+import { workPane } from './work.ts';
 
-/** The panes in the order of their tabs. */
+/** The panes in the order of their numbers. */
 export const PANES: readonly AnyPane[] = [
-  tasksPane,
-  decisionsPane,
-  asksPane,
-  workersPane,
+  workPane,
   busPane,
-  usagePane,
   eventsPane,
+  usagePane,
+  memoriesPane,
   deliveriesPane,
+  statsPane,
+  projectsPane,
 ];
 
-/** Lists without a tab. */
-const LISTS_WITHOUT_TAB: readonly AnyPane[] = [peersPane, locksPane, memoriesPane, statsPane];
+/** Lists that belong to another pane. */
+const LISTS_WITHOUT_TAB: readonly AnyPane[] = [peersPane, locksPane];
 
 const PANES_BY_ID = Object.fromEntries(
   [...PANES, ...LISTS_WITHOUT_TAB].map((each) => [each.id, each]),
@@ -43,15 +43,49 @@ export function getSelectedRow(state: State, id: PaneId): object | undefined {
   return selected === null ? undefined : getPane(id).findRow(state.data, selected);
 }
 
-// States are immutable, so each preview is rendered once for both scrolling and drawing.
-const previewCache = new WeakMap<State, { id: PaneId; cells: number; preview: PanePreview | null }>();
+// States are immutable, so each preview is rendered once for both scrolling and drawing, at the width of each box.
+const previewCache = new WeakMap<State, { id: PaneId; byCells: Map<number, PanePreview | null> }>();
 
-/** Renders the preview of a pane's selected row; null if nothing is selected. */
-export function getPreview(state: State, id: PaneId, cells: number): PanePreview | null {
+function renderPreview(state: State, id: PaneId, cells: number): PanePreview | null {
   const last = previewCache.get(state);
-  if (last?.id === id && last.cells === cells) return last.preview;
+  const byCells = last?.id === id ? last.byCells : new Map<number, PanePreview | null>();
+  const known = byCells.get(cells);
+  if (known !== undefined) return known;
   const row = getSelectedRow(state, id);
   const preview = row === undefined ? null : getPane(id).renderPreview(state, row as never, cells);
-  previewCache.set(state, { id, cells, preview });
+  byCells.set(cells, preview);
+  previewCache.set(state, { id, byCells });
   return preview;
+}
+
+const joinedCache = new WeakMap<PanePreview, PanePreview>();
+
+/** Puts the facts above the text. */
+export function joinPreview(preview: PanePreview): PanePreview {
+  const known = joinedCache.get(preview);
+  if (known !== undefined) return known;
+  const { facts = [], lines, findPatchLine, ...others } = preview;
+  const joined: PanePreview = {
+    ...others,
+    lines: facts.length === 0 ? lines : [...facts, ...lines],
+    ...(findPatchLine ? { findPatchLine: (row: number) => facts.length + findPatchLine(row) } : {}),
+  };
+  joinedCache.set(preview, joined);
+  return joined;
+}
+
+/** Renders the preview of a pane's selected row, without the facts if they have their own box; null if nothing is selected. */
+export function getPreview(state: State, id: PaneId, cells: number): PanePreview | null {
+  const preview = renderPreview(state, id, cells);
+  return preview === null || hasFactsBox(state) ? preview : joinPreview(preview);
+}
+
+/** Renders the facts about the selected row, and what of them each question requires; null if nothing is selected. */
+export function getFacts(
+  state: State,
+  id: PaneId,
+  cells: number,
+): { lines: readonly StyledLine[]; essential: NonNullable<PanePreview['essential']> } | null {
+  const preview = renderPreview(state, id, cells);
+  return preview === null ? null : { lines: preview.facts ?? [], essential: preview.essential ?? {} };
 }

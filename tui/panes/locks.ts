@@ -21,7 +21,7 @@ export const locksPane = definePane<ListedLock>({
   parent: 'bus',
   title: 'Locks',
   dataParts: ['locks'],
-  markedAs: 'lock',
+  findSubject: (_, id) => ({ kind: 'lock', id }),
   listRows: ({ locks }) => [...locks].sort((one, other) => one.fence - other.fence),
   getRowId: getLockId,
   findRow: (data, id) => data.locks.find((each) => getLockId(each) === id),

@@ -54,11 +54,10 @@ function renderConflict(row: ListedMemory, now: number, cells: number): StyledLi
 /** Memories that outlive a session. */
 export const memoriesPane = definePane<ListedMemory>({
   id: 'memories',
-  digit: 'M',
-  parent: 'tasks',
+  digit: '5',
   title: 'Memory',
   dataParts: ['memories'],
-  markedAs: 'memory',
+  findSubject: (_, id) => ({ kind: 'memory', id }),
   listRows: ({ memories }) => memories?.memories ?? [],
   getRowId: (row) => row.id,
   findRow: (data, id) => data.memories?.memories.find((each) => each.id === id),
@@ -91,7 +90,6 @@ export const memoriesPane = definePane<ListedMemory>({
       `${lists.memories.ids.length} of ${memories.active}`,
       ...(memories.unreviewed === 0 ? [] : [`${memories.unreviewed} wait`]),
       ...(memories.conflicts === 0 ? [] : [formatCount(memories.conflicts, 'conflict')]),
-      'Esc: tasks',
     ];
     return parts.join(' · ');
   },

@@ -27,18 +27,20 @@ export interface PanePreview {
   note?: string;
   /** Lines that stay above the scrolled ones. */
   pinned?: readonly StyledLine[];
-  /** All lines; the frame shows a part of them. */
+  /** Facts about the row: in their own box, or above the text. */
+  facts?: readonly StyledLine[];
+  /** All lines of the text; the frame shows a part of them. */
   lines: readonly StyledLine[];
   /** Returns the line of a patch row. */
   findPatchLine?(row: number): number;
-  /** By binding: how many of the first lines must have been on the screen before its question may be asked. */
+  /** By binding: how many of the first lines, facts included, must have been on the screen before its question may be asked. */
   essential?: Readonly<Record<string, number>>;
 }
 
 /** A pane as data: its rows and their order, how a row and its preview look, and the text of an empty list. */
 export interface Pane<R> {
   id: PaneId;
-  /** The key that focuses the pane; empty for a list that belongs to another pane. */
+  /** The number that focuses the pane; empty for a list that belongs to another pane. */
   digit: string;
   /** The pane that a list without a tab belongs to. Esc returns there. */
   parent?: PaneId;
@@ -48,8 +50,12 @@ export interface Pane<R> {
   /** All rows, in the order of the list. */
   listRows(data: DashboardData): readonly R[];
   getRowId(row: R): string;
-  /** The name of its rows, if several can be marked for one action. */
-  markedAs?: DetailSubject['kind'];
+  /** Returns what a question about a row is about, if several rows can be marked for one action. */
+  findSubject?(data: DashboardData, id: string): DetailSubject | null;
+  /** The names of its sections; the list is ordered by them. */
+  sections?: readonly string[];
+  /** The section of a row, as an index into `sections`. */
+  getSection?(row: R): number;
   findRow(data: DashboardData, id: string): R | undefined;
   fields: FilterFields<R>;
   /** True if the engine searches by the filter and lists the best first: its results are not filtered again. */

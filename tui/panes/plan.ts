@@ -103,6 +103,10 @@ export function renderPlanLines(
   ];
 }
 
+/** Renders a whole prompt. */
+export const renderPrompt = (prompt: string, cells: number): StyledLine[] =>
+  renderQuote(splitCleanLines(prompt.trimEnd()), cells);
+
 /** How many lines of a prompt are shown as its start. */
 const BEGINNING_LINES = 3;
 
@@ -114,7 +118,7 @@ export function renderAgreement(
   { plan, prompt, hash }: { plan: ListedPlan; prompt: string; hash: string },
   cells: number,
 ): { lines: StyledLine[]; whole: StyledLine[] } {
-  const all = renderQuote(splitCleanLines(prompt.trimEnd()), cells);
+  const all = renderPrompt(prompt, cells);
   const more = all.length - BEGINNING_LINES;
   const length = `${prompt.length} chars, sha ${hash.slice(0, 16)}…`;
   const holds = describeUnseen(countUnseen(prompt));

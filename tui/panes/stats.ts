@@ -111,8 +111,7 @@ const toShare = (part: number, whole: number): number | null => (whole === 0 ? n
 /** Statistics of all stored tasks. */
 export const statsPane = definePane<StatsRow>({
   id: 'stats',
-  digit: 'S',
-  parent: 'tasks',
+  digit: '7',
   title: 'Stats',
   dataParts: ['stats'],
   listRows: listStatsRows,
@@ -170,7 +169,7 @@ export const statsPane = definePane<StatsRow>({
   ],
   countUnfinished: () => 0,
   isQuietAtZero: true,
-  note: ({ data: { stats } }) => (stats === null ? undefined : `by ${stats.by} · b: another · Esc: tasks`),
+  note: ({ data: { stats } }) => (stats === null ? undefined : `by ${stats.by} · b: another`),
   empty: ['There are no tasks to count.', '', 'Try: svc task add "fix the typo" --run'],
   renderPreview({ data: { stats }, isPlain }, { isTotal, name, figures }, cells) {
     const isWhole = isTotal && stats !== null;

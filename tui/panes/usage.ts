@@ -145,7 +145,7 @@ function explainEmptyUsage({ usage }: DashboardData): string[] {
 /** Usage of calls through the gateway: destinations and costs. */
 export const usagePane = definePane<UsageLine>({
   id: 'usage',
-  digit: '6',
+  digit: '4',
   title: 'Usage',
   dataParts: ['usage'],
   listRows: listUsageLines,

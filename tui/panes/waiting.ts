@@ -1,57 +1,53 @@
 import { formatCount } from '../../engine/core/base/text.ts';
-import type { PaneId } from '../pane-ids.ts';
 import type { State } from '../state/model.ts';
-import { parseIdNumber } from '../state/numbers.ts';
-import type { ShownDecision } from '../state/rows.ts';
+import { isWaitingForReview, listUrgentItems, type WorkItem } from '../state/work-items.ts';
 import { makeDrawable } from '../text/text.ts';
-import { describeAsker, listOpenAsks } from './asks.ts';
-import { getPane } from './index.ts';
+import { describeAsker, listOpenAsks } from './ask-preview.ts';
 import { formatTimeLeft } from './time.ts';
-import { isWaitingForReview } from './workers.ts';
+import { getTitle } from './work-columns.ts';
 
-/** An item that waits for a person. */
-export interface WaitingRow {
-  pane: PaneId;
-  id: string;
-  since: string;
-  /** One line. */
-  text: string;
+/** Describes an item that waits for a person, in one line. */
+export function describeUrgentItem(item: WorkItem, state: State): string {
+  const { id, kind, ask, session } = item;
+  switch (kind) {
+    case 'ask':
+      return `ask ${ask!.id} ${describeAsker(ask!, state)}, ${formatTimeLeft(ask!.expires_at, state.now)} left: ${ask!.question}`;
+    case 'decision':
+      return `${id} to decide: ${getTitle(item)}`;
+    case 'race':
+      return `${id} to pick one: ${getTitle(item)}`;
+    default:
+      return `${id} ${session !== null && isWaitingForReview(session) ? 'to review' : 'failed'}: ${getTitle(item)}`;
+  }
 }
 
-/** Lists everything that waits for a person: decisions first, then asks, then work to review. */
-export function listWaiting(state: State): WaitingRow[] {
-  const decisions = getPane('decisions').listRows(state.data) as readonly ShownDecision[];
-  const sessions = [...state.data.sessions.values()].filter(isWaitingForReview);
+/** Counts the items that wait for a person by what each needs, such as `1 to decide` and `2 to review`. */
+export function listWaitingCounts(state: State): string[] {
+  const items = listUrgentItems(state.data);
+  const count = (is: (item: WorkItem) => boolean): number => items.filter(is).length;
+  const ends = listOpenAsks(state.data).map((each) => each.expires_at);
+  const asks = ends.length;
+  const left = asks === 0 ? '' : ` (${formatTimeLeft(ends.sort()[0]!, state.now)})`;
+  const reviews = count(
+    ({ kind, task, session }) =>
+      kind === 'ended' && task?.race == null && session !== null && isWaitingForReview(session),
+  );
+  const [decisions, races] = [count(({ kind }) => kind === 'decision'), count(({ kind }) => kind === 'race')];
+  const failed = count(
+    ({ kind, session }) =>
+      kind === 'task' || (kind === 'ended' && session !== null && session.failure !== null),
+  );
   return [
-    ...decisions.map((each) => ({
-      pane: 'decisions' as const,
-      id: each.decision_id,
-      since: each.created_at,
-      text: `${each.decision_id} ${each.title}`,
-    })),
-    ...listOpenAsks(state.data).map((each) => ({
-      pane: 'asks' as const,
-      id: String(each.id),
-      since: each.created_at,
-      text: `ask ${each.id} ${describeAsker(each, state)}, ${formatTimeLeft(each.expires_at, state.now)} left: ${each.question}`,
-    })),
-    ...sessions
-      .sort((one, other) => parseIdNumber(one.session_id) - parseIdNumber(other.session_id))
-      .map((each) => ({
-        pane: 'workers' as const,
-        id: each.session_id,
-        since: each.ended_at ?? each.created_at,
-        text: `${each.session_id} to review: ${each.title}`,
-      })),
-  ];
+    asks === 0 ? '' : `${formatCount(asks, 'ask')}${left}`,
+    decisions === 0 ? '' : `${decisions} to decide`,
+    races === 0 ? '' : `${formatCount(races, 'race')} to pick from`,
+    reviews === 0 ? '' : `${reviews} to review`,
+    failed === 0 ? '' : `${failed} failed`,
+  ].filter((each) => each !== '');
 }
-
-/** Finds the item that has waited longest. */
-export const findOldestWaiting = (state: State): WaitingRow | undefined =>
-  listWaiting(state).sort((one, other) => Date.parse(one.since) - Date.parse(other.since))[0];
 
 /** Counts the items that wait for a person, for a terminal title and for notices: `svc acme: 2 wait`. */
 export function describeWaitingCount(state: State): string {
-  const { length } = listWaiting(state);
+  const { length } = listUrgentItems(state.data);
   return `svc ${makeDrawable(state.link.workspace)}: ${length === 0 ? 'nothing waits' : formatCount(length, 'waits', 'wait')}`;
 }

@@ -81,7 +81,12 @@ export function renderWorkLines(
   row: ShownSession,
   beside: WorkContext,
   cells: number,
-): { lines: StyledLine[]; essential: Record<string, number>; findPatchLine(row: number): number } {
+): {
+  facts: StyledLine[];
+  lines: StyledLine[];
+  essential: Record<string, number>;
+  findPatchLine(row: number): number;
+} {
   const { evidence, comments } = beside;
   const head = getTrialHead(work);
   const { commits, files, patch } = work;
@@ -150,21 +155,19 @@ export function renderWorkLines(
     ...renderStatLines(files, cells),
     ...(reported === null ? [] : [[]]),
   ];
-  const beforePatch = above.length + (reported?.lines.length ?? 0);
   const lines = [
-    ...above,
-    ...(reported?.lines ?? []),
     ...shown.lines,
     ...(patch.truncated
       ? [[span('the patch continues: svc worktree diff shows all of it', 'warn')] as StyledLine]
       : []),
   ];
   return {
+    facts: [...above, ...(reported?.lines ?? [])],
     lines,
-    findPatchLine: (row) => beforePatch + shown.findLine(row),
+    findPatchLine: shown.findLine,
     essential: {
       promote: renderFacts(essential, cells).length,
-      ...(beside.again.length === 0 ? {} : { retry: ofRun.length, resume: ofRun.length }),
+      ...(beside.again.length === 0 ? {} : { run: ofRun.length, resume: ofRun.length }),
       ...(reported === null ? {} : { rerun: above.length + reported.commands }),
     },
   };

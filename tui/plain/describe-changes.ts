@@ -5,13 +5,14 @@ import { renderConsentLines, renderHeldLines } from '../frame/header.ts';
 import { renderHintLine } from '../frame/hint-line.ts';
 import { explainEmptyList } from '../frame/list-lines.ts';
 import { renderQuestionLines } from '../layout/bottom-lines.ts';
+import { countLive } from '../layout/layout.ts';
 import { describeLineOverlay, describeTyped, isLineOverlay } from '../overlays/bottom-line.ts';
 import { renderOverlay } from '../overlays/index.ts';
-import type { PaneId } from '../pane-ids.ts';
 import { describeEvent, describeEventSubjects, NOTICE_HEAD } from '../panes/events.ts';
 import { getPane, getPreview, getSelectedRow } from '../panes/index.ts';
 import { type Pane, TOLD_CELLS } from '../panes/pane.ts';
 import { PLAIN_MARKS } from '../panes/run-facts.ts';
+import { listWaitingCounts } from '../panes/waiting.ts';
 import { getLogEnd } from '../state/log.ts';
 import type { State } from '../state/model.ts';
 import type { EventRow } from '../state/rows.ts';
@@ -40,10 +41,10 @@ function describeConnectionChange({ link: before }: State, after: State): string
   const { link, data } = after;
   if (link.phase === before.phase) return [];
   if (link.phase === 'lost') return [`ENGINE GONE: ${cleanText(link.reason ?? 'unknown')}. u starts it.`];
-  const countIn = (id: PaneId): number => getPane(id).countUnfinished(data);
+  const waiting = listWaitingCounts(after).join(', ') || 'nothing waits for you';
   return [
     ...[...renderConsentLines(after), ...renderHeldLines(after)].map((line) => toPlainText(line).trim()),
-    `Connected to ${cleanText(link.workspace)}: ${formatCount(countIn('decisions'), 'decision waits', 'decisions wait')}, ${formatCount(countIn('asks'), 'ask waits', 'asks wait')}, ${formatCount(countIn('bus'), 'unread message')}, ${formatCount(countIn('tasks'), 'open task')}, ${formatCount(countIn('workers'), 'live worker')}.`,
+    `Connected to ${cleanText(link.workspace)}: ${waiting}, ${formatCount(getPane('work').countUnfinished(data), 'open task')}, ${formatCount(countLive(data), 'live run')}, ${formatCount(data.unread.unread, 'unread message')}.`,
   ];
 }
 

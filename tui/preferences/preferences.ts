@@ -2,6 +2,8 @@ import type { PaneId } from '../pane-ids.ts';
 import type { TextStyle, Theme, ThemeName } from '../text/theme.ts';
 import { THEMES } from '../text/theme.ts';
 
+export const LAYOUTS = ['auto', 'tabs', 'panes'] as const;
+
 /** A person's preferences for the dashboard. `ui.yaml` in the machine home has what differs from the defaults. */
 export interface Preferences {
   theme: ThemeName;
@@ -13,6 +15,8 @@ export interface Preferences {
   columns: Partial<Readonly<Record<PaneId, readonly string[]>>>;
   /** By pane, the column that its list is sorted by; `-tokens` puts the largest first. */
   sort: Partial<Readonly<Record<PaneId, string>>>;
+  /** Lists and their texts side by side from 130x30, or always one above the other, or side by side where there is any room. */
+  layout: (typeof LAYOUTS)[number];
   /** Rings the bell when something new waits. */
   bell: boolean;
   /** Shows a terminal notification when something new waits (OSC 9). */
@@ -29,10 +33,11 @@ export const DEFAULT_PREFERENCES: Preferences = {
   keys: {},
   columns: {},
   sort: {},
+  layout: 'auto',
   bell: false,
   notices: false,
   title: false,
-  copy: false,
+  copy: true,
 };
 
 /** A value of ui.yaml that the dashboard writes. */

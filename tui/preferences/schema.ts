@@ -5,7 +5,7 @@ import { PANE_IDS, type PaneId } from '../pane-ids.ts';
 import { getPane } from '../panes/index.ts';
 import type { Pane } from '../panes/pane.ts';
 import { LOOKS, STYLES, THEME_NAMES } from '../text/theme.ts';
-import { DEFAULT_PREFERENCES } from './preferences.ts';
+import { DEFAULT_PREFERENCES, LAYOUTS } from './preferences.ts';
 
 const listHeads = (pane: PaneId): [string, ...string[]] =>
   [...new Set((getPane(pane) as unknown as Pane<object>).columns.map(({ head }) => head))] as [
@@ -34,7 +34,7 @@ const keys = z
   });
 
 const isOn = z.boolean();
-const { theme, bell, notices, title, copy } = DEFAULT_PREFERENCES;
+const { theme, layout, bell, notices, title, copy } = DEFAULT_PREFERENCES;
 
 /** The schema of ui.yaml. */
 export const preferencesSchema = z.strictObject({
@@ -52,15 +52,21 @@ export const preferencesSchema = z.strictObject({
   columns: forEachPane((heads) => z.array(z.enum(heads)).min(1))
     .prefault({})
     .meta({
-      description: 'columns of a list, in this order, as many as fit: `workers: [id, state, doing]`',
+      description: 'columns of a list, in this order, as many as fit: `work: [id, state, title]`',
     }),
   sort: forEachPane((heads) => z.enum(heads.flatMap((head) => [head, `-${head}`]) as [string, ...string[]]))
     .prefault({})
     .meta({ description: 'the column that a list is sorted by; `-tokens` puts the largest first' }),
+  layout: z.enum(LAYOUTS).default(layout).meta({
+    description:
+      '`auto` shows lists and texts side by side from 130x30; `tabs` always one above the other; `panes` side by side from 100x20',
+  }),
   bell: isOn.default(bell).meta({ description: 'ring the bell when something new waits for you' }),
   notices: isOn
     .default(notices)
     .meta({ description: 'show a terminal notification when something new waits (OSC 9)' }),
   title: isOn.default(title).meta({ description: 'show the number of waiting items in the terminal title' }),
-  copy: isOn.default(copy).meta({ description: 'let `Y` copy through the terminal (OSC 52)' }),
+  copy: isOn
+    .default(copy)
+    .meta({ description: 'let `Y` copy through the terminal (OSC 52); on unless you turn it off' }),
 });

@@ -46,7 +46,7 @@ export const EMPTY_DATA: DashboardData = {
 };
 
 /** Panes whose rows come with the first screen. The others follow a moment later, together with `choices`. */
-const FIRST_FETCHED_PANES: ReadonlySet<PaneId> = new Set(['tasks', 'decisions', 'asks', 'workers']);
+const FIRST_FETCHED_PANES: ReadonlySet<PaneId> = new Set(['work']);
 
 /** Reports whether the rows of a pane have been fetched. Before that, an empty list means nothing. */
 export const isPaneFetched = (pane: PaneId, { link, data }: Pick<State, 'link' | 'data'>): boolean =>

@@ -1,8 +1,9 @@
 import type { PaneId } from '../pane-ids.ts';
 import type { DetailSubject, State } from './model.ts';
 import type { BulkQuestion, CompareRace } from './overlays.ts';
-import type { DashboardData, DetailKind, ListedLock, LoadedDetail } from './rows.ts';
-import { isWideScreen } from './size.ts';
+import type { DashboardData, DetailKind, ListedLock, LoadedDetail, ShownSession } from './rows.ts';
+import { getRunText, getSelectedSession } from './selection.ts';
+import { findWorkItem } from './work-items.ts';
 
 /** Competitors of a race may hold the same path. */
 export const getLockId = ({ path, holder }: Pick<ListedLock, 'path' | 'holder'>): string =>
@@ -91,13 +92,6 @@ export function getSubjectStamp(data: DashboardData, { kind, id }: DetailSubject
   }
 }
 
-/** Decides what the preview of a worker shows: its work while a question is about it, or while the log has its own box. */
-export const getWorkersMode = (state: State): State['workers'] =>
-  ['promote', 'rerun', 'resume', 'retry'].includes(state.armed?.binding ?? '') ||
-  (isWideScreen(state.size) && state.view === 'list')
-    ? 'work'
-    : state.workers;
-
 /** Data for the screen beyond rows, which must be fetched. */
 export interface WantedDetails {
   details: readonly { kind: DetailKind; id: string; stamp: string }[];
@@ -122,18 +116,13 @@ const wantComments = (data: DashboardData, id: string): WantedDetails['details']
   stamp: `${getSubjectStamp(data, { kind: 'session', id })} ${data.commented}`,
 });
 
-/** Returns the row of the patch under the cursor, while its diff is open; otherwise null. */
+/** Returns the row of the patch under the cursor, while its diff has the keyboard; otherwise null. */
 export function findDiffCursor(state: State): number | null {
-  const { diffCursor: cursor, focus, view, lists } = state;
-  if (cursor === null || focus !== 'workers' || view !== 'full' || getWorkersMode(state) !== 'work')
-    return null;
-  if (cursor.session !== lists.workers.selected) return null;
+  const { diffCursor: cursor, focus, view } = state;
+  if (cursor === null || focus !== 'work' || view === 'list' || getRunText(state) !== 'work') return null;
+  if (cursor.session !== getSelectedSession(state)?.session_id) return null;
   return findDetail(state, 'work', cursor.session)?.detail?.head === cursor.head ? cursor.at : null;
 }
-
-/** Reports whether the screen shows what workers do. */
-export const isShowingWorkers = ({ focus, size }: Pick<State, 'focus' | 'size'>): boolean =>
-  focus === 'workers' || isWideScreen(size);
 
 /** Returns the session whose impact is shown or about to be promoted; null for none. It is only requested then. */
 export const findImpactSession = ({ overlay, armed }: Pick<State, 'overlay' | 'armed'>): string | null =>
@@ -177,11 +166,11 @@ export function getRaceStamp(data: DashboardData, task: string): string {
 
 /**
  * Lists the details of the selected row, or of the marked ones while a question is about them, and the log of the
- * selected worker.
+ * selected run.
  */
 function listDetailsOfSelection(state: State): WantedDetails {
   const { focus, lists, overlay } = state;
-  const log = isShowingWorkers(state) ? lists.workers.selected : null;
+  const log = focus === 'work' ? (getSelectedSession(state)?.session_id ?? null) : null;
   if (overlay?.kind === 'bulk') return { details: listBulkDetails(state, overlay), log };
   const id = lists[focus].selected;
   return { details: id === null ? [] : listRowDetails(state, focus, id), log };
@@ -196,33 +185,39 @@ export const listBulkDetails = (
 
 function listRowDetails(state: State, pane: PaneId, id: string): WantedDetails['details'] {
   const { data } = state;
-  if (pane === 'tasks') {
-    const session = data.tasks.get(id)?.session_id ?? null;
-    const evidence = session === null ? [] : [wantDetail(data, 'evidence', { kind: 'session', id: session })];
-    return [wantDetail(data, 'task', { kind: 'task', id }), ...evidence];
+  const item = pane === 'work' ? findWorkItem(data, id) : undefined;
+  const task = item?.task?.task_id;
+  switch (item?.kind) {
+    case 'decision':
+      return [wantDetail(data, 'decision', { kind: 'decision', id: item.decision!.decision_id })];
+    case 'live':
+    case 'ended':
+    case 'over':
+      return listRunDetails(state, item.session!);
+    case 'task':
+    case 'race':
+      return task === undefined ? [] : [wantDetail(data, 'task', { kind: 'task', id: task })];
+    default:
+      return [];
   }
-  if (pane === 'decisions') return [wantDetail(data, 'decision', { kind: 'decision', id })];
-  return pane === 'workers' ? listWorkerDetails(state, id) : [];
 }
 
-function listWorkerDetails(state: State, id: string): WantedDetails['details'] {
+function listRunDetails(state: State, session: ShownSession): WantedDetails['details'] {
   const { data } = state;
-  const session = data.sessions.get(id);
-  if (session === undefined) return [];
+  const { session_id: id, task_id: taskId } = session;
+  const text = getRunText(state);
   // Reading a branch takes several git calls, so the branch of a running worker is only read when it is shown.
-  const isWorkShown = getWorkersMode(state) === 'work' || session.state === 'ended';
-  const task = data.tasks.get(session.task_id);
+  const isWorkShown = text === 'work' || session.state === 'ended';
+  const isTaskShown = text === 'task' && data.tasks.has(taskId);
   return [
-    ...(isWorkShown
-      ? [
-          wantDetail(data, 'work', { kind: 'session', id }),
-          wantComments(data, id),
-          wantDetail(data, 'evidence', { kind: 'session', id }),
-        ]
-      : []),
+    ...(isWorkShown ? [wantDetail(data, 'work', { kind: 'session', id }), wantComments(data, id)] : []),
+    ...(isWorkShown || isTaskShown ? [wantDetail(data, 'evidence', { kind: 'session', id })] : []),
     // Rerunning or resuming it agrees to the prompt.
-    ...(task?.status === 'failed' || session.failure !== null || session.resume_at !== null
-      ? [wantDetail(data, 'task', { kind: 'task', id: session.task_id })]
+    ...(isTaskShown ||
+    data.tasks.get(taskId)?.status === 'failed' ||
+    session.failure !== null ||
+    session.resume_at !== null
+      ? [wantDetail(data, 'task', { kind: 'task', id: taskId })]
       : []),
   ];
 }

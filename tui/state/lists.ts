@@ -4,6 +4,7 @@ import { clampNumber } from './numbers.ts';
 export const EMPTY_LIST: ListView = {
   filter: '',
   ids: [],
+  sections: [],
   selected: null,
   index: 0,
   top: 0,
@@ -17,8 +18,13 @@ export const EMPTY_LIST: ListView = {
  * Replaces the rows of a list. The selected row stays selected, at the same screen position, even if rows arrive
  * above it. `moved` is true if it is gone and its neighbour is selected instead.
  */
-export function replaceRows(list: ListView, ids: readonly string[]): { list: ListView; moved: boolean } {
-  if (hasSameIds(list.ids, ids)) return { list, moved: false };
+export function replaceRows(
+  before: ListView,
+  ids: readonly string[],
+  sections: readonly number[] = [],
+): { list: ListView; moved: boolean } {
+  const list = hasSameItems(before.sections, sections) ? before : { ...before, sections };
+  if (hasSameItems(list.ids, ids)) return { list, moved: false };
   const kept = list.selected === null ? -1 : ids.indexOf(list.selected);
   if (kept >= 0) {
     return {
@@ -31,11 +37,47 @@ export function replaceRows(list: ListView, ids: readonly string[]): { list: Lis
   return { list: { ...list, ids, index, selected }, moved: list.selected !== null && selected !== null };
 }
 
-/** Scrolls as little as possible to show the cursor in `height` rows, without empty rows below the last one. */
+/** Counts the sections with rows among the ones from `from` to `to`, each of which has a heading there. */
+function countHeadings(sections: readonly number[], from: number, to: number): number {
+  let start = 0;
+  let count = 0;
+  for (const size of sections) {
+    if (size > 0 && start <= to && start + size > from) count += 1;
+    start += size;
+  }
+  return count;
+}
+
+/** Counts the lines of a list: its rows, and the heading of each section that has some. */
+export const countListLines = (sections: readonly number[], rows: number): number =>
+  rows + countHeadings(sections, 0, rows - 1);
+
+/** Returns the first visible row, as close to `top` as possible, that shows the row at `index` and leaves no empty lines. */
+export function fitTop(
+  {
+    sections,
+    rows,
+    index,
+    height,
+  }: { sections: readonly number[]; rows: number; index: number; height: number },
+  top: number,
+): number {
+  const room = Math.max(1, height);
+  const firstThatShows = (row: number): number => {
+    let first = Math.max(0, row - room + 1);
+    while (first < row && row - first + 1 + countHeadings(sections, first, row) > room) first += 1;
+    return first;
+  };
+  return Math.min(
+    clampNumber(top, firstThatShows(index), Math.max(0, index)),
+    firstThatShows(Math.max(0, rows - 1)),
+  );
+}
+
+/** Scrolls as little as possible to show the cursor in `height` lines, without empty lines below the last row. */
 export function scrollIntoView(list: ListView, height: number): ListView {
-  const rows = Math.max(1, height);
-  const highest = Math.max(0, list.ids.length - rows);
-  const top = clampNumber(clampNumber(list.top, list.index - rows + 1, list.index), 0, highest);
+  const { sections, ids, index } = list;
+  const top = fitTop({ sections, rows: ids.length, index, height }, list.top);
   return top === list.top ? list : { ...list, top };
 }
 
@@ -50,7 +92,7 @@ export function selectRow(list: ListView, id: string): ListView {
   return index < 0 ? list : moveCursorTo(list, index);
 }
 
-function hasSameIds(one: readonly string[], other: readonly string[]): boolean {
+function hasSameItems<T>(one: readonly T[], other: readonly T[]): boolean {
   return one === other || (one.length === other.length && one.every((id, index) => id === other[index]));
 }
 

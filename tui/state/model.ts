@@ -7,6 +7,8 @@ import type { DashboardData, ListedStats, LoadedDetail } from './rows.ts';
 export interface ListView {
   filter: string;
   ids: readonly string[];
+  /** How many rows each section of the list has, in their order; empty for a list without sections. */
+  sections: readonly number[];
   selected: string | null;
   index: number;
   /** Index of the first visible row. */
@@ -40,6 +42,9 @@ export interface LogView {
   /** Number of the first line that arrived after the log was paused. */
   seen: number;
 }
+
+/** Texts about a run: its log, its diff, or its task with prompt and history. */
+export type RunText = 'log' | 'work' | 'task';
 
 /** How far a preview is scrolled; `of` is the key of the preview (`getPreviewKey`). */
 export interface ScrollPosition {
@@ -117,10 +122,8 @@ export interface AcrossWorkspaces {
 
 /** Sizes of the combined lists. */
 export interface CombinedLists {
-  /** Rows of each combined list. */
-  lengths: Readonly<Record<CombinedPaneId, number>>;
-  /** Sessions that have not ended. */
-  live: number;
+  /** Lines of each combined list. */
+  lines: Readonly<Record<CombinedPaneId, number>>;
 }
 
 /** The whole dashboard of a workspace. Only the reducer changes it. */
@@ -131,12 +134,12 @@ export interface State {
   data: DashboardData;
   lists: Readonly<Record<PaneId, ListView>>;
   focus: PaneId;
-  /** `full`: the preview of the selected item fills the screen. */
-  view: 'list' | 'full';
+  /** What has the keyboard: the list, the text of the selected row next to it, or that text on the whole screen. */
+  view: 'list' | 'text' | 'full';
   /** True if the list of the focused pane fills the screen. */
   isZoomed: boolean;
-  /** The view in the preview of a worker: its log or its work. */
-  workers: 'log' | 'work';
+  /** The person's choice for the text of one row; other rows show what fits their state. */
+  shown: { row: string; as: RunText } | null;
   /** The grouping of the figures. */
   statsBy: ListedStats['by'];
   scroll: ScrollPosition;
@@ -149,6 +152,8 @@ export interface State {
   setAside: readonly OverlayState[];
   /** A row to select as soon as it is listed. */
   jump: { pane: PaneId; id: string } | null;
+  /** The urgent row that a key went to last: while it is selected, the same key continues with the next one. */
+  urgentAt: string | null;
   armed: ArmedKey | null;
   /** A question that is asked once its data has been fetched; any key cancels it. */
   pending: { binding: string; subject: string } | null;

@@ -1,12 +1,6 @@
 import { findDetail } from './details.ts';
 import type { State } from './model.ts';
-import type { DashboardData, RaceView, SessionFacts, ShownSession } from './rows.ts';
-
-/** Lists the sessions of a race that the list has, in the order of its agents. */
-export const listRacers = (data: DashboardData, race: number): ShownSession[] =>
-  [...data.sessions.values()]
-    .filter((each) => each.race === race)
-    .sort((one, other) => Number(one.session_id.slice(2)) - Number(other.session_id.slice(2)));
+import type { RaceView, SessionFacts } from './rows.ts';
 
 /** A session of a race, with its row of the list if it has one. */
 export type RacerRow = SessionFacts & Pick<RaceView['sessions'][number], 'evidence'>;

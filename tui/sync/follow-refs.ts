@@ -1,7 +1,8 @@
 import type { EngineClient } from '../../engine/index.ts';
-import { isWaitingForReview } from '../panes/workers.ts';
 import type { State } from '../state/model.ts';
 import type { ShownSession } from '../state/rows.ts';
+import { getSelectedSession } from '../state/selection.ts';
+import { isWaitingForReview } from '../state/work-items.ts';
 
 /** How many repositories are followed at once. */
 const MOST_REPOSITORIES = 20;
@@ -20,12 +21,13 @@ export function followRefs(options: {
   /** The parts of the last state. Comparing them is cheap enough for every key. */
   let lastParts: readonly unknown[] = [];
 
-  function listWantedRepositories({ data, focus, lists }: State): Map<string, ShownSession> {
+  function listWantedRepositories(state: State): Map<string, ShownSession> {
+    const { data, focus } = state;
     const all = new Map<string, ShownSession>();
     for (const session of data.sessions.values())
       if (session.repository !== null && isWaitingForReview(session) && all.size < MOST_REPOSITORIES)
         all.set(session.repository, session);
-    const selected = focus === 'workers' ? data.sessions.get(lists.workers.selected ?? '') : undefined;
+    const selected = focus === 'work' ? getSelectedSession(state) : undefined;
     // A live strict worker commits outside its repository, so it is followed separately.
     if (selected !== undefined && selected.repository !== null)
       all.set(
@@ -69,7 +71,7 @@ export function followRefs(options: {
     onStateChange() {
       const state = options.getState();
       if (state.link.phase !== 'live') return;
-      const now = [state.data.sessions, state.focus, state.lists.workers.selected];
+      const now = [state.data.sessions, state.focus, state.lists.work.selected];
       if (now.every((each, index) => each === lastParts[index])) return;
       lastParts = now;
       const next = listWantedRepositories(state);

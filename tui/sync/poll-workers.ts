@@ -1,5 +1,4 @@
 import type { EngineClient } from '../../engine/index.ts';
-import { isShowingWorkers } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { ShownSession } from '../state/rows.ts';
 import { fetchSessions } from './fetch-rows.ts';
@@ -8,6 +7,8 @@ import { fetchSessions } from './fetch-rows.ts';
 const WATCH_MS = 1000;
 /** How many sessions one request covers: working ones, then queued ones that may have started. */
 const MOST_SESSIONS = 100;
+
+const isShowingWork = ({ focus }: State): boolean => focus === 'work';
 
 const isWorkingSession = ({ state }: ShownSession): boolean => state === 'running' || state === 'starting';
 
@@ -24,7 +25,7 @@ export function pollWorkers(options: {
   let wasShown = false;
 
   function listWantedSessions(state: State): string[] {
-    if (state.link.phase !== 'live' || !isShowingWorkers(state)) return [];
+    if (state.link.phase !== 'live' || !isShowingWork(state)) return [];
     const all = [...state.data.sessions.values()];
     const working = all.filter(isWorkingSession);
     if (working.length === 0) return [];
@@ -53,7 +54,7 @@ export function pollWorkers(options: {
   return {
     /** Fetches immediately when workers come into view. */
     onStateChange() {
-      const isShown = isShowingWorkers(options.getState());
+      const isShown = isShowingWork(options.getState());
       if (isShown && !wasShown) readIgnoringErrors();
       wasShown = isShown;
     },

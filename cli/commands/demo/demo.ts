@@ -126,13 +126,13 @@ async function showDemo(
   say(`   prompt   ${PROMPT.split('\n')[0]} (sha256 ${decision.hash.slice(0, 12)}…)`);
   if (stdin.isTTY && stdout.isTTY && !flags.auto) {
     say(
-      '4. the dashboard opens: a then y approves, 4 shows the worker, v its work, p then m merges, q leaves',
+      '4. the dashboard opens: a then y approves, the text shows the run and then its work, p then m merges, q leaves',
     );
     speech.isHeld = true;
     const farewell = await openDashboardOf(context, {
       cwd: folder,
       env,
-      select: { pane: 'decisions', id: String(decisionId) },
+      select: { pane: 'work', id: decision.task_id },
     }).finally(speech.release);
     for (const line of farewell) say(line);
     return reportEnd(demo, String(taskId), say);

@@ -41,8 +41,8 @@ function bordersOf(state: State): Border[] {
   const borders: Border[] = [];
   let left = 0;
   for (const boxes of layout.columns) {
-    // Boxes start below the header and below the tabs, if any.
-    let top = layout.kind === 'wide' ? 1 : 2;
+    // Boxes start below the header and the views.
+    let top = 2;
     for (const { width, height } of boxes) {
       const [right, bottom] = [left + width - 1, top + height - 1];
       const put = (column: number, row: number, glyphs: string): void =>

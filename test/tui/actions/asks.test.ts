@@ -13,13 +13,11 @@ import {
 import { screenOf } from '../../support/terminals/render.tsx';
 
 const openAsks = (...asks: ReturnType<typeof askRow>[]): Bench =>
-  bench()
-    .keys('3')
-    .data({
-      asks,
-      sessions: [sessionRow(1, { state: 'running', ended_at: null })],
-      tasks: [taskRow(1, { session_id: 's-1', status: 'running' })],
-    });
+  bench().data({
+    asks,
+    sessions: [sessionRow(1, { state: 'running', ended_at: null })],
+    tasks: [taskRow(1, { session_id: 's-1', status: 'running' })],
+  });
 const lastMessage = (dash: Bench): string => dash.state().message?.text ?? '';
 const answerCalls = (id: number, answer: string) => [{ operation: 'ask.answer', input: { id, answer } }];
 
@@ -35,8 +33,8 @@ describe('answering takes two keys: Enter opens, a digit sends', () => {
     const dash = openAsks(askRow(31)).keys('enter', '4', '0', '9', 'y', 'enter', 'space', 'tab');
     assert.equal(dash.state().overlay?.kind, 'answer');
     assert.match(lastMessage(dash), /nothing was sent/);
-    assert.deepEqual(dash.keys('esc', '1').calls(), []);
-    assert.equal(dash.state().focus, 'tasks');
+    assert.deepEqual(dash.keys('esc', '2').calls(), []);
+    assert.equal(dash.state().focus, 'bus');
   });
 
   it('a question without options takes typed text, which Enter sends', () => {
@@ -53,19 +51,11 @@ describe('answering takes two keys: Enter opens, a digit sends', () => {
     assert.match(lastMessage(dash), /a number from 1 to 12/);
     assert.deepEqual(dash.keys('backspace', '1', 'enter').calls(), answerCalls(31, 'way 11'));
   });
-
-  it('a closed question is opened for reading', () => {
-    const dash = openAsks(askRow(31, { status: 'answered', answer: 'yes', answered_by: 'chair-3' })).keys(
-      'enter',
-    );
-    assert.equal(dash.state().view, 'full');
-    assert.deepEqual(dash.keys('1').calls(), []);
-  });
 });
 
 describe('an answer goes to the question that was read', () => {
   it('arrivals change nothing in an opened question', () => {
-    const dash = openAsks(askRow(31), askRow(32))
+    const dash = openAsks(askRow(31), askRow(32, { from_session: 's-9', task_id: null }))
       .keys('j', 'enter')
       .data({ asks: [askRow(30), askRow(33)] });
     assert.deepEqual(dash.keys('1').calls(), answerCalls(32, 'keep the first'));
@@ -77,7 +67,7 @@ describe('an answer goes to the question that was read', () => {
       .data({ asks: [askRow(31, { status: 'answered', answer: 'merge both', answered_by: 'chair-3' })] });
     assert.equal(dash.state().overlay, null);
     assert.match(lastMessage(dash), /ask 31 is closed, nothing was sent: chair-3 answered: merge both/);
-    assert.deepEqual(dash.keys('1').calls(), []);
+    assert.deepEqual(dash.calls(), []);
   });
 
   it('typing for a withdrawn question acts on nothing, until the hand pauses', () => {
@@ -91,7 +81,7 @@ describe('an answer goes to the question that was read', () => {
     assert.equal(dash.state().view, view);
     assert.equal(dash.state().armed, null);
     assert.match(lastMessage(dash), /ask 31 is closed/);
-    assert.equal(dash.wait(600).keys('1').state().focus, 'tasks');
+    assert.equal(dash.wait(600).keys('2').state().focus, 'bus');
   });
 
   it('a question that ran out of time is withdrawn with its typed text', () => {
@@ -146,35 +136,41 @@ describe('keys that no hand has pressed send nothing', () => {
     assert.equal(dash.calls().length, 1);
   });
 
-  it('Enter just after the cursor was moved by the program', () => {
+  it('Enter just after another question took the place of the one under the cursor', () => {
     const dash = openAsks(askRow(31), askRow(32)).data({ asks: [askRow(31, { status: 'timeout' })] });
-    const { selected } = dash.state().lists.asks;
-    // The cursor stays on its row, which is now closed, so nothing moved.
-    assert.equal(selected, '31');
+    assert.equal(dash.state().lists.work.selected, 't-1');
     const at = dash.state().now;
-    const moved = dash.data({ reset: true, asks: [askRow(40)] });
-    moved.send({ type: 'keys', keys: ['enter'], at: at + 100 });
-    assert.equal(moved.state().overlay, null);
-    assert.match(lastMessage(moved), /has just moved/);
+    dash.send({ type: 'keys', keys: ['enter'], at: at + 100 });
+    assert.equal(dash.state().overlay, null);
+    assert.match(lastMessage(dash), /has just moved/);
   });
 });
 
 describe('the list of questions', () => {
-  it('open questions are listed as they came, then the closed, newest first', () => {
-    const closed = (id: number) => askRow(id, { status: 'answered', answer: 'x' });
-    const dash = openAsks(closed(1), askRow(5), closed(3), askRow(2));
-    assert.deepEqual(dash.state().lists.asks.ids, ['2', '5', '3', '1']);
+  it('a question whose time ends first is at the top, before decisions and work to review', () => {
+    const other = { from_session: null, task_id: null };
+    const expiring = (minutes: number) => new Date(NOW + minutes * 60_000).toISOString();
+    const dash = bench().data({
+      decisions: [decisionRow(3)],
+      sessions: [sessionRow(4)],
+      asks: [
+        askRow(1, { ...other, status: 'answered' }),
+        askRow(5, { ...other, expires_at: expiring(9) }),
+        askRow(6, { ...other, expires_at: expiring(2) }),
+      ],
+    });
+    assert.deepEqual(dash.state().lists.work.ids, ['ask-6', 'ask-5', 't-3', 't-4']);
   });
 
-  it('the tab counts the open questions and shows the shortest remaining time', () => {
+  it('the header counts the open questions and shows the shortest remaining time', () => {
     const dash = openAsks(
       askRow(1, { expires_at: new Date(NOW + 9 * 60_000).toISOString() }),
-      askRow(2, { expires_at: new Date(NOW + 4.5 * 60_000).toISOString() }),
+      askRow(2, { expires_at: new Date(NOW + 4.5 * 60_000).toISOString(), from_session: null }),
       askRow(3, { status: 'timeout' }),
     );
-    assert.match(screenOf(dash.state())[1] ?? '', /\[3 Asks 2 4m\]/);
+    assert.match(screenOf(dash.state())[0] ?? '', / 2 asks \(4m\)/);
     dash.wait(4 * 60_000);
-    assert.match(screenOf(dash.state())[1] ?? '', /\[3 Asks 2 20s\]/);
+    assert.match(screenOf(dash.state())[0] ?? '', / 2 asks \(30s\)/);
   });
 
   it('the remaining time is redrawn only when its words change', () => {
@@ -188,7 +184,7 @@ describe('the list of questions', () => {
     }
     // Ages and remaining times change every minute, and every ten seconds in the last minute.
     assert.ok(changes <= 30, `${changes} changes in ten minutes`);
-    assert.match(drawn, /1 open/);
+    assert.match(drawn, /1 ask/);
   });
 
   it('a question is printed once as a line, and not again as time passes', () => {
@@ -207,37 +203,19 @@ describe('the list of questions', () => {
     assert.match(describeChanges(opened, dash.keys('2').state()).join('\n'), /answering ask 31/);
   });
 
-  it('. goes to decisions, then to open questions, then to work', () => {
+  it('. goes to the question first, then to decisions, then to work', () => {
     const dash = bench().data({
       decisions: [decisionRow(1)],
       asks: [askRow(7), askRow(8, { status: 'timeout' })],
       sessions: [sessionRow(4)],
     });
-    const seen = [1, 2, 3].map(() => {
-      dash.keys('.');
-      const { focus, lists } = dash.state();
-      return `${focus} ${lists[focus].selected}`;
-    });
-    assert.deepEqual(seen, ['asks 7', 'workers s-4', 'decisions d-1']);
-  });
-
-  it('entering the pane selects the first pending row, and a selected row stays selected', () => {
-    const closed = askRow(1, { status: 'answered', answer: 'x' });
-    const away = bench()
-      .data({ asks: [closed] })
-      .data({ asks: [askRow(2)] });
-    assert.equal(away.state().lists.asks.selected, '2');
-    assert.equal(
-      openAsks(closed)
-        .data({ asks: [askRow(2)] })
-        .state().lists.asks.selected,
-      '1',
-    );
+    const seen = [1, 2, 3].map(() => dash.keys('.').state().lists.work.selected);
+    assert.deepEqual(seen, ['t-1', 't-4', 'ask-7']);
   });
 
   it('a new question rings, moves nothing and opens nothing', () => {
     const dash = openAsks(askRow(31)).data({ asks: [askRow(2)] });
-    assert.equal(dash.state().lists.asks.selected, '31');
+    assert.equal(dash.state().lists.work.selected, 't-1');
     assert.equal(dash.state().overlay, null);
   });
 
@@ -245,7 +223,7 @@ describe('the list of questions', () => {
     const text = (dash: Bench): string => screenOf(dash.state()).join('\n');
     const running = text(openAsks(askRow(31, { context: 'Two files add the column.' })));
     for (const part of [
-      'w-1 claude',
+      'claude · session s-1',
       't-1 "Task number 1"',
       's-1 is blocked on this',
       'Two files',

@@ -12,7 +12,7 @@ import { screenOf } from '../../support/terminals/render.tsx';
 
 const openBus = (): Bench =>
   bench()
-    .keys('5')
+    .keys('2')
     .data({
       messages: [
         messageRow(1, { acked_at: '2026-03-01T11:59:00Z', acked_by: 'chair-1' }),
@@ -36,7 +36,7 @@ describe('the messages pane', () => {
   it('messages are shown newest first, with unread ones marked and alerts counted separately', () => {
     const dash = openBus();
     assert.deepEqual(dash.state().lists.bus.ids, ['4', '3', '2', '1']);
-    assert.match(readScreen(dash), /\[5 Bus 2, 1 alert\]/);
+    assert.match(readScreen(dash), /\[2 Bus 2, 1 alert\]/);
     assert.match(readScreen(selectMessage(dash, 2)), /▶2 +unread note +s-1/);
   });
 
@@ -93,14 +93,13 @@ describe('the messages pane', () => {
 
   it('m writes to a worker and says when it reads the message; for an ended one it offers F instead', () => {
     const dash = bench()
-      .keys('4')
       .data({
         sessions: [
           sessionRow(1, { state: 'running', ended_at: null, reads_messages: 'tool_call' }),
           sessionRow(2),
         ],
       })
-      .keys('m');
+      .keys('j', 'm');
     assert.match(readScreen(dash), /s-1 reads it at its next tool call/);
     dash.keys('h', 'i', 'enter');
     assert.deepEqual(dash.calls(), [
@@ -109,7 +108,7 @@ describe('the messages pane', () => {
     const effect = dash.effects().find((each) => each.do === 'call')!;
     dash.send({ type: 'answered', effect: effect as never, answer: { known: true } });
     assert.match(lastMessage(dash), /the note is sent: s-1 reads it at its next tool call/);
-    dash.keys('j', 'm');
+    dash.keys('k', 'm');
     assert.equal(dash.state().overlay, null);
     assert.match(lastMessage(dash), /s-2 has finished; press F to give it more work/);
   });
@@ -117,7 +116,6 @@ describe('the messages pane', () => {
   it('U and y interrupt a worker on acp, and no other', () => {
     const run = (transport: 'acp' | 'subprocess') =>
       bench()
-        .keys('4')
         .data({ sessions: [sessionRow(1, { state: 'running', ended_at: null, transport })] })
         .keys('B', 'y');
     assert.deepEqual(run('acp').calls(), [{ operation: 'worker.interrupt', input: { session: 's-1' } }]);
@@ -136,11 +134,11 @@ describe('peers and locks', () => {
   it('w and L show them in place of the messages, Esc goes back', () => {
     const dash = openBus().keys('w');
     assert.equal(dash.state().focus, 'peers');
-    assert.match(readScreen(dash), /\[5 Bus 2, 1 alert · Participants\]/);
+    assert.match(readScreen(dash), /\[2 Bus 2, 1 alert · Participants\]/);
     assert.deepEqual(dash.state().lists.peers.ids, ['chair-1', 's-1']);
     assert.equal(dash.keys('L').state().focus, 'locks');
     assert.equal(dash.keys('esc').state().focus, 'bus');
-    assert.equal(dash.keys('w', 'tab').state().focus, 'usage');
+    assert.equal(dash.keys('w', 'esc', '3').state().focus, 'events');
   });
 
   it('n writes to the peer under the cursor', () => {
@@ -167,6 +165,6 @@ describe('peers and locks', () => {
   });
 
   it('a worker that holds locks shows them', () => {
-    assert.match(readScreen(openBus().keys('4')), /2 locks/);
+    assert.match(readScreen(openBus().keys('1')), /2 locks/);
   });
 });

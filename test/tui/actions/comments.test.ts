@@ -37,7 +37,7 @@ const openDiff = (more: object = {}): Bench =>
   showWork(
     bench(80, 30)
       .data({ sessions: [sessionRow(1, { worktree: '/w/s-1' })] })
-      .keys('4', 'v', 'enter'),
+      .keys('enter'),
     1,
     {
       patch: { text: PATCH, truncated: false },

@@ -41,7 +41,7 @@ describe('the memory pane', () => {
   it('the pane lists memories with pending, contradicting and briefed ones, and their cost', () => {
     const shown = readScreen(openMemory());
     for (const part of [
-      'M Memory',
+      '5 Memory',
       '4 of 40',
       '1 wait',
       '1 conflict',
@@ -55,7 +55,7 @@ describe('the memory pane', () => {
       readScreen(openMemory(100, 40)),
       /last brief +1 memory, about 300 tokens \(1200 bytes\), to s-9 for t-9/,
     );
-    assert.equal(openMemory().keys('esc').state().focus, 'tasks');
+    assert.equal(openMemory().keys('esc').state().focus, 'work');
   });
 
   it('the pane searches while typing: the engine finds, and the best is first', () => {

@@ -12,15 +12,14 @@ import {
 
 const taskRows = (count: number, from = 1) =>
   Array.from({ length: count }, (_, index) => taskRow(from + index));
-const getCursor = (dash: Bench, pane: 'tasks' | 'decisions' | 'workers' = 'tasks') => {
-  const { selected, index, top } = dash.state().lists[pane];
+const getCursor = (dash: Bench) => {
+  const { selected, index, top } = dash.state().lists.work;
   return { selected, index, top };
 };
 
 describe('the cursor belongs to a row', () => {
   it('arrivals never move the cursor', () => {
     const dash = bench()
-      .keys('1')
       .data({ tasks: taskRows(3, 5) })
       .keys('j');
     assert.equal(getCursor(dash).selected, 't-6');
@@ -31,7 +30,6 @@ describe('the cursor belongs to a row', () => {
 
   it('the row keeps its place on the screen when rows above it come or go', () => {
     const dash = bench()
-      .keys('1')
       .data({ tasks: taskRows(100, 50) })
       .keys('G');
     const before = getCursor(dash);
@@ -46,9 +44,9 @@ describe('the cursor belongs to a row', () => {
       .data({ decisions: [1, 2, 3].map((id) => decisionRow(id)) })
       .keys('j');
     dash.data({ decisions: [decisionRow(2, { state: 'denied' })] });
-    assert.equal(getCursor(dash, 'decisions').selected, 'd-3');
+    assert.equal(getCursor(dash).selected, 't-3');
     dash.data({ decisions: [decisionRow(3, { state: 'denied' })] });
-    assert.equal(getCursor(dash, 'decisions').selected, 'd-1');
+    assert.equal(getCursor(dash).selected, 't-1');
   });
 
   it('the cursor in Events stays on the newest while another pane has the keyboard, and with its row otherwise', () => {
@@ -66,29 +64,25 @@ describe('the cursor belongs to a row', () => {
     const selected = (dash: Bench) => dash.state().lists.events.selected;
     const dash = bench(140, 40).data({ events: [event(1)] });
     assert.equal(selected(dash.data({ events: [event(2)] })), 'e-2');
-    assert.equal(selected(dash.keys('7').data({ events: [event(3)] })), 'e-2');
+    assert.equal(selected(dash.keys('3').data({ events: [event(3)] })), 'e-2');
   });
 
   it('finished tasks are below the others, newest first', () => {
-    const dash = bench()
-      .keys('1')
-      .data({
-        tasks: [
-          taskRow(1, { status: 'done', ended_at: '2026-03-01T10:00:00Z' }),
-          taskRow(2, { status: 'failed', ended_at: '2026-03-01T11:00:00Z' }),
-          taskRow(3),
-          taskRow(10),
-        ],
-      });
-    assert.deepEqual(dash.state().lists.tasks.ids, ['t-3', 't-10', 't-2', 't-1']);
+    const dash = bench().data({
+      tasks: [
+        taskRow(1, { status: 'done', ended_at: '2026-03-01T10:00:00Z' }),
+        taskRow(2, { status: 'failed', ended_at: '2026-03-01T11:00:00Z' }),
+        taskRow(3),
+        taskRow(10),
+      ],
+    });
+    assert.deepEqual(dash.state().lists.work.ids, ['t-3', 't-10', 't-2', 't-1']);
   });
 });
 
 describe('ten thousand tasks', () => {
   it('no key of a long burst is dropped', () => {
-    const dash = bench()
-      .keys('1')
-      .data({ tasks: taskRows(10_000) });
+    const dash = bench().data({ tasks: taskRows(10_000) });
     dash.burst(...Array.from({ length: 500 }, () => 'j'));
     assert.equal(getCursor(dash).index, 500);
     dash.burst(...Array.from({ length: 200 }, () => 'k'));
@@ -100,27 +94,25 @@ describe('ten thousand tasks', () => {
 
 describe('filters', () => {
   const board = (): Bench =>
-    bench()
-      .keys('1')
-      .data({
-        tasks: [
-          taskRow(1, {
-            title: 'Fix the retry test',
-            agent: 'claude',
-            status: 'failed',
-            ended_at: '2026-03-01T10:00:00Z',
-          }),
-          taskRow(2, {
-            title: 'Fix docs',
-            agent: 'codex',
-            status: 'failed',
-            ended_at: '2026-03-01T11:00:00Z',
-          }),
-          taskRow(3, { title: 'Write https://example.org/x', agent: 'claude' }),
-        ],
-      });
+    bench().data({
+      tasks: [
+        taskRow(1, {
+          title: 'Fix the retry test',
+          agent: 'claude',
+          status: 'failed',
+          ended_at: '2026-03-01T10:00:00Z',
+        }),
+        taskRow(2, {
+          title: 'Fix docs',
+          agent: 'codex',
+          status: 'failed',
+          ended_at: '2026-03-01T11:00:00Z',
+        }),
+        taskRow(3, { title: 'Write https://example.org/x', agent: 'claude' }),
+      ],
+    });
   const filtered = (text: string): readonly string[] =>
-    board().keys('/').send({ type: 'paste', text }).state().lists.tasks.ids;
+    board().keys('/').send({ type: 'paste', text }).state().lists.work.ids;
 
   it('fields, words, negation and quotes all combine', () => {
     assert.deepEqual(filtered('status:failed'), ['t-2', 't-1']);
@@ -134,29 +126,24 @@ describe('filters', () => {
 
   it('Enter keeps the filter, Esc in the line undoes it, Esc in the list clears it', () => {
     const dash = board().keys('/', 'd', 'o', 'c', 's', 'enter');
-    assert.equal(dash.state().lists.tasks.filter, 'docs');
+    assert.equal(dash.state().lists.work.filter, 'docs');
     dash.keys('/', 'x', 'esc');
-    assert.equal(dash.state().lists.tasks.filter, 'docs');
+    assert.equal(dash.state().lists.work.filter, 'docs');
     dash.keys('esc');
-    assert.equal(dash.state().lists.tasks.filter, '');
-    assert.equal(dash.state().lists.tasks.ids.length, 3);
+    assert.equal(dash.state().lists.work.filter, '');
+    assert.equal(dash.state().lists.work.ids.length, 3);
   });
 
   it('keys typed into a filter are text, even those with an action elsewhere', () => {
     const dash = board().keys('/', 'q', 'x', 'y', '?', ':').burst('n', 'r', 'enter', 'y');
-    assert.equal(dash.state().lists.tasks.filter, 'qxy?:nry');
+    assert.equal(dash.state().lists.work.filter, 'qxy?:nry');
     assert.deepEqual(dash.effects(), []);
   });
 });
 
 describe('Esc goes back one level', () => {
   it('Esc goes from search to full view to list', () => {
-    const dash = showTask(
-      bench()
-        .keys('1')
-        .data({ tasks: taskRows(3) }),
-      1,
-    )
+    const dash = showTask(bench().data({ tasks: taskRows(3) }), 1)
       .keys('enter', '/')
       .keys('T', 'a', 's', 'k', 'enter');
     assert.equal(dash.state().search?.query, 'Task');
@@ -177,13 +164,13 @@ describe('. goes to pending rows', () => {
         sessionRow(6, { commits: 0 }),
       ],
     });
-    const seen = ['d-1', 'd-2', 's-4', 'd-1'].map(() => {
+    const seen = ['t-1', 't-2', 't-4', 't-1'].map(() => {
       const { focus, lists } = dash.state();
       const at = lists[focus].selected;
       dash.keys('.');
       return at;
     });
-    assert.deepEqual(seen, ['d-1', 'd-2', 's-4', 'd-1']);
+    assert.deepEqual(seen, ['t-1', 't-2', 't-4', 't-1']);
   });
 
   it('. says when nothing is pending', () => {
@@ -193,18 +180,18 @@ describe('. goes to pending rows', () => {
 
 describe('help and palette', () => {
   it('Enter does what the highlighted key does, and a dangerous one still asks', () => {
-    const dash = bench()
-      .keys('1')
-      .data({ tasks: taskRows(1) });
+    const dash = bench().data({ tasks: taskRows(1) });
     dash.keys(':').send({ type: 'paste', text: 'cancel the task' }).keys('enter');
-    assert.equal(dash.state().armed?.binding, 'cancel');
+    assert.equal(dash.state().armed?.binding, 'stop');
     assert.deepEqual(dash.calls(), []);
   });
 
   it('a key of another pane leads there', () => {
-    const dash = bench().data({ decisions: [decisionRow(1)] });
-    dash.keys('?').send({ type: 'paste', text: 'promote' }).keys('enter');
-    assert.equal(dash.state().focus, 'workers');
+    const dash = bench()
+      .data({ decisions: [decisionRow(1)] })
+      .keys('2');
+    dash.keys('?').send({ type: 'paste', text: 'promote the branch' }).keys('enter');
+    assert.equal(dash.state().focus, 'work');
     assert.equal(dash.state().armed, null);
   });
 });
@@ -214,7 +201,6 @@ describe('the log view', () => {
     dash.send({ type: 'log', session: 's-1', lines, ended, reset: false });
   const running = (): Bench =>
     bench()
-      .keys('4')
       .data({ sessions: [sessionRow(1, { state: 'running' })] })
       .send({ type: 'log', session: 's-1', lines: [''], ended: false, reset: true });
 
@@ -268,34 +254,30 @@ describe('a list that is longer than its first page', () => {
     Array.from({ length: to - from + 1 }, (_, at) => taskRow(from + at, { status: 'open' }));
 
   it('the cursor is on the first row when the whole list has arrived', () => {
-    const dash = bench()
-      .data({ tasks: page(101, 300), complete: false })
-      .keys('1');
-    assert.equal(dash.state().lists.tasks.selected, 't-101');
+    const dash = bench().data({ tasks: page(101, 300), complete: false });
+    assert.equal(dash.state().lists.work.selected, 't-101');
     dash.data({ tasks: page(51, 100), complete: false }).data({ tasks: page(1, 50), complete: true });
-    assert.equal(dash.state().lists.tasks.selected, 't-1');
-    assert.equal(dash.state().lists.tasks.top, 0);
+    assert.equal(dash.state().lists.work.selected, 't-1');
+    assert.equal(dash.state().lists.work.top, 0);
     dash.data({ tasks: [taskRow(301, { status: 'open' })] });
-    assert.equal(dash.state().lists.tasks.selected, 't-1');
+    assert.equal(dash.state().lists.work.selected, 't-1');
   });
 
   it('the cursor stays where a hand has moved it, and where a question is open', () => {
     const moved = bench()
       .data({ tasks: page(101, 300), complete: false })
-      .keys('1', 'j');
+      .keys('j');
     moved.data({ tasks: page(1, 100), complete: true });
-    assert.equal(moved.state().lists.tasks.selected, 't-102');
+    assert.equal(moved.state().lists.work.selected, 't-102');
     const asked = bench()
       .data({ tasks: page(101, 300), complete: false })
-      .keys('1', 'x');
+      .keys('x');
     asked.data({ tasks: page(1, 100), complete: true });
-    assert.equal(asked.state().lists.tasks.selected, 't-101');
+    assert.equal(asked.state().lists.work.selected, 't-101');
   });
 
   it('a key that acts is ignored just after the program moved the cursor there', () => {
-    const dash = bench()
-      .data({ tasks: page(101, 300), complete: false })
-      .keys('1');
+    const dash = bench().data({ tasks: page(101, 300), complete: false });
     const at = dash.state().now;
     dash.data({ tasks: page(1, 100), complete: true }).send({ type: 'keys', keys: ['x'], at: at + 100 });
     assert.equal(dash.state().armed, null);

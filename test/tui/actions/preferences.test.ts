@@ -18,10 +18,7 @@ const prefer = (state: State, more: Partial<Preferences>): State => ({
 const press = (state: State, key: string): { state: State; effects: readonly DashboardEffect[] } =>
   reduceState(state, { type: 'keys', keys: [key], at: state.now + 1000 });
 
-const openTasks = (): Bench =>
-  bench(100, 30)
-    .data({ tasks: [taskRow(1), taskRow(2)], complete: true })
-    .keys('1');
+const openTasks = (): Bench => bench(100, 30).data({ tasks: [taskRow(1), taskRow(2)], complete: true });
 
 describe('preferences', () => {
   it('the theme is changed in their list, and written', () => {
@@ -34,14 +31,17 @@ describe('preferences', () => {
 
   it('a column of the focused list is hidden, and shown again', () => {
     const self = openTasks();
-    assert.match(screenOf(self.state()).join('\n'), /agent +age title/);
+    assert.match(screenOf(self.state()).join('\n'), /agent +age +work tokens title/);
     self.keys(',');
     const at = screenOf(self.state()).findIndex((line) => line.includes('column agent'));
     const first = screenOf(self.state()).findIndex((line) => line.includes('theme'));
     self.keys(...Array.from({ length: at - first }, () => 'j'), 'enter', 'esc');
-    assert.doesNotMatch(screenOf(self.state()).join('\n'), /agent +age title/);
+    assert.doesNotMatch(screenOf(self.state()).join('\n'), /agent +age +work tokens title/);
     assert.deepEqual(savedBy(self), [
-      { path: ['columns', 'tasks'], value: ['id', 'status', 'age', 'title'] },
+      {
+        path: ['columns', 'work'],
+        value: ['id', 'state', 'age', 'time', 'work', 'files', 'tokens', 'cost', 'quiet', 'title'],
+      },
     ]);
     self.keys(',', ...Array.from({ length: at - first }, () => 'j'), 'enter', 'esc');
     assert.deepEqual(self.state().preferences.columns, {});
@@ -50,20 +50,20 @@ describe('preferences', () => {
   it('sorting is written, and a list opens in that order', () => {
     const self = openTasks().keys('>', '^');
     assert.deepEqual(savedBy(self), [
-      { path: ['sort', 'tasks'], value: 'id' },
-      { path: ['sort', 'tasks'], value: '-id' },
+      { path: ['sort', 'work'], value: 'id' },
+      { path: ['sort', 'work'], value: '-id' },
     ]);
     const first = createInitialState({
       size: { columns: 80, rows: 24 },
       now: NOW,
-      preferences: { ...DEFAULT_PREFERENCES, sort: { tasks: '-id' } },
+      preferences: { ...DEFAULT_PREFERENCES, sort: { work: '-id' } },
     });
     const { state } = reduceState(first, {
       type: 'data',
       at: NOW,
       change: { tasks: [taskRow(1), taskRow(2)] },
     });
-    assert.deepEqual(state.lists.tasks.ids, ['t-2', 't-1']);
+    assert.deepEqual(state.lists.work.ids, ['t-2', 't-1']);
   });
 
   it('rebound keys act as the original ones, and the hints and the help name them', () => {
@@ -73,10 +73,10 @@ describe('preferences', () => {
     assert.match(screenOf(state).at(-1) ?? '', /C-n new/);
   });
 
-  it('Y copies only where that was switched on: the id, or the open text', () => {
+  it('Y copies the id, or the open text, unless that was switched off', () => {
     const { state } = openTasks();
-    assert.match(press(state(), 'Y').state.message?.text ?? '', /copying is off/);
-    const on = prefer(state(), { copy: true });
+    assert.match(press(prefer(state(), { copy: false }), 'Y').state.message?.text ?? '', /copying is off/);
+    const on = state();
     assert.deepEqual(press(on, 'Y').effects, [{ do: 'copy', text: 't-1' }]);
     const [copied] = press(press(on, 'enter').state, 'Y').effects;
     assert.ok(copied?.do === 'copy' && copied.text.includes('Task number 1'));
@@ -107,7 +107,7 @@ describe('palette and help', () => {
     for (const key of [':', '?']) {
       const self = bench(100, 30)
         .data({ decisions: [decisionRow(1)] })
-        .keys('2', key);
+        .keys(key);
       const rows = screenOf(self.state()).filter((line) => /approve and start/.test(line));
       const first = screenOf(self.state()).findIndex((line) => line.includes('> '));
       assert.equal(rows.length, 1);

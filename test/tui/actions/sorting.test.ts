@@ -10,85 +10,82 @@ const runningRow = (id: number, more: Partial<ShownSession> = {}): ShownSession 
 
 /** Three running workers: s-2 has used the most, the usage of s-3 is unknown. */
 const openWorkers = (): Bench =>
-  bench(100, 24)
-    .data({
-      sessions: [runningRow(1, { usage: used(10) }), runningRow(2, { usage: used(20) }), runningRow(3)],
-      complete: true,
-      choices: { agents: [], templates: [], projects: [], default_agent: null },
-    })
-    .keys('4');
+  bench(100, 24).data({
+    sessions: [runningRow(1, { usage: used(10) }), runningRow(2, { usage: used(20) }), runningRow(3)],
+    complete: true,
+    choices: { agents: [], templates: [], projects: [], default_agent: null },
+  });
 
-const idsOf = (self: Bench): readonly string[] => self.state().lists.workers.ids;
+const idsOf = (self: Bench): readonly string[] => self.state().lists.work.ids;
 
 /** Presses the key until the list is sorted by the column. */
 function sortBy(self: Bench, column: string): Bench {
-  for (let tries = 0; tries < 20 && self.state().lists.workers.sort?.column !== column; tries += 1)
+  for (let tries = 0; tries < 20 && self.state().lists.work.sort?.column !== column; tries += 1)
     self.keys('>');
-  assert.equal(self.state().lists.workers.sort?.column, column);
+  assert.equal(self.state().lists.work.sort?.column, column);
   return self;
 }
 
 describe('sorting a list', () => {
   it('sorting by an amount starts with the largest; unknown ones come last both ways', () => {
     const self = sortBy(openWorkers(), 'tokens');
-    assert.deepEqual(idsOf(self), ['s-2', 's-1', 's-3']);
+    assert.deepEqual(idsOf(self), ['t-2', 't-1', 't-3']);
     assert.match(screenOf(self.state()).join('\n'), /by tokens ↓.*tokens↓|tokens ↓/s);
-    assert.deepEqual(idsOf(self.keys('^')), ['s-1', 's-2', 's-3']);
+    assert.deepEqual(idsOf(self.keys('^')), ['t-1', 't-2', 't-3']);
   });
 
   it('later changes move no row, until a key or opening the list sorts again', () => {
     const self = sortBy(openWorkers(), 'tokens');
     self.data({ sessions: [runningRow(3, { usage: used(30) }), runningRow(4, { usage: used(99) })] });
-    assert.deepEqual(idsOf(self), ['s-2', 's-1', 's-3', 's-4']);
+    assert.deepEqual(idsOf(self), ['t-2', 't-1', 't-3', 't-4']);
     self.keys('=');
-    assert.deepEqual(idsOf(self), ['s-4', 's-3', 's-2', 's-1']);
+    assert.deepEqual(idsOf(self), ['t-4', 't-3', 't-2', 't-1']);
     self.data({ sessions: [runningRow(1, { usage: used(1000) })] });
-    assert.deepEqual(idsOf(self.keys('1')), ['s-4', 's-3', 's-2', 's-1']);
-    assert.deepEqual(idsOf(self.keys('4')), ['s-1', 's-4', 's-3', 's-2']);
+    assert.deepEqual(idsOf(self), ['t-4', 't-3', 't-2', 't-1']);
+    self.keys('2', '1');
+    assert.deepEqual(idsOf(self), ['t-1', 't-4', 't-3', 't-2']);
   });
 
   it('the cursor and the marks stay with their rows', () => {
     const self = openWorkers().keys('space');
     sortBy(self, 'tokens');
-    assert.equal(self.state().lists.workers.selected, 's-2');
-    assert.deepEqual([...self.state().lists.workers.marks.keys()], ['s-1']);
+    assert.equal(self.state().lists.work.selected, 't-2');
+    assert.deepEqual([...self.state().lists.work.marks.keys()], ['t-1']);
   });
 
   it('a list has its own order again after the last column', () => {
     const self = openWorkers().keys('<');
-    assert.notEqual(self.state().lists.workers.sort, null);
-    assert.equal(self.keys('>').state().lists.workers.sort, null);
-    assert.deepEqual(idsOf(self), ['s-1', 's-2', 's-3']);
+    assert.notEqual(self.state().lists.work.sort, null);
+    assert.equal(self.keys('>').state().lists.work.sort, null);
+    assert.deepEqual(idsOf(self), ['t-1', 't-2', 't-3']);
   });
 
   it('numbers in ids are sorted as numbers', () => {
     const self = bench()
       .data({ tasks: [taskRow(10), taskRow(9)], complete: true })
-      .keys('1', '>', '^', '^');
-    assert.deepEqual(self.state().lists.tasks.ids, ['t-9', 't-10']);
+      .keys('>', '^', '^');
+    assert.deepEqual(self.state().lists.work.ids, ['t-9', 't-10']);
   });
 });
 
 describe('the space of lists', () => {
   const ten = Array.from({ length: 10 }, (_, index) => runningRow(index + 1));
 
-  it('ten running workers are ten lines at 140x40, with any focus', () => {
-    for (const focus of ['2', '4']) {
-      const screen = screenOf(bench(140, 40).data({ sessions: ten, complete: true }).keys(focus).state());
-      for (const { session_id: id } of ten)
-        assert.ok(
-          screen.some((line) => line.includes(` ${id} `)),
-          `${id} at ${focus}`,
-        );
-    }
+  it('ten running workers are ten lines at 140x40', () => {
+    const screen = screenOf(bench(140, 40).data({ sessions: ten, complete: true }).state());
+    for (const { task_id: id } of ten)
+      assert.ok(
+        screen.some((line) => new RegExp(`[ ▶]${id} `).test(line)),
+        id,
+      );
   });
 
   it('z gives the list the whole screen, with more columns; z or Esc takes it away', () => {
-    const self = bench(140, 40).data({ sessions: ten, complete: true }).keys('4', 'z');
+    const self = bench(140, 40).data({ sessions: ten, complete: true }).keys('z');
     const zoomed = screenOf(self.state()).join('\n');
-    for (const head of ['time', 'work', 'files', 'tokens', 'cost', 'quiet', 'doing', 'last line'])
+    for (const head of ['time', 'work', 'files', 'tokens', 'cost', 'quiet', 'title'])
       assert.ok(zoomed.includes(head), head);
-    assert.doesNotMatch(zoomed, /2 Decisions ═|─ log ─/);
+    assert.doesNotMatch(zoomed, /─ facts ─|log ─/);
     assert.equal(self.keys('esc').state().isZoomed, false);
     assert.equal(self.keys('z', 'z').state().isZoomed, false);
   });
@@ -104,11 +101,10 @@ describe('the space of lists', () => {
       screenOf(
         bench(columns, 40)
           .data({ sessions: [row] })
-          .keys('4', 'z')
+          .keys('z')
           .state(),
       ).join('\n');
-    assert.match(zoomAt(140), /5m\/30m +\+120 -45 +3 .* Task number 1 +compiling the rest/);
-    assert.match(zoomAt(120), /compiling the rest · Task/);
+    assert.match(zoomAt(140), /5m\/30m +\+120 -45 +3 .* compiling the rest · Task number 1/);
   });
 
   it('a worker that has been silent for more than half of its limit has a sign at every width', () => {
@@ -119,7 +115,7 @@ describe('the space of lists', () => {
       [200, 50],
     ] as const) {
       const self = bench(columns, rows).data({ sessions: [runningRow(1, { log_written_at: quiet })] });
-      assert.match(screenOf(self.keys('4').state()).join('\n'), /running !/);
+      assert.match(screenOf(self.state()).join('\n'), /running !/);
     }
   });
 
@@ -130,7 +126,7 @@ describe('the space of lists', () => {
         .data({ sessions: [row] })
         .state(),
     );
-    assert.match(wide ?? '', /1 run today, 1\.5k tokens, \$0\.25/);
+    assert.match(wide ?? '', /1\.5k tokens · \$0\.25 .*1 run today/);
     const [narrow] = screenOf(
       bench(80, 24)
         .data({ sessions: [row] })

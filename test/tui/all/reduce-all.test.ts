@@ -11,7 +11,7 @@ const withDecisions = (self: AllBench, name: string, ...ids: number[]): AllBench
     status: engineStatus(),
   });
 const textOf = (self: AllBench): string => self.screen().join('\n');
-const marksOf = (self: AllBench, name: string): string[] => [...self.of(name).lists.decisions.marks.keys()];
+const marksOf = (self: AllBench, name: string): string[] => [...self.of(name).lists.work.marks.keys()];
 
 describe('the rows of several workspaces', () => {
   const make = (): AllBench => {
@@ -22,25 +22,21 @@ describe('the rows of several workspaces', () => {
 
   it('the rows are in one list, each next to its workspace, and the cursor goes through all of them', () => {
     const self = make();
-    assert.match(textOf(self), /▶alpha +d-1 .*\n.*alpha +d-2 .*\n.*gamma +d-1 .*\n.*gamma +d-2/);
+    assert.match(textOf(self), /▶alpha +t-1 .*\n.*alpha +t-2 .*\n.*gamma +t-1 .*\n.*gamma +t-2/);
     assert.match(textOf(self), /1 of 4/);
     const seen = ['j', 'j', 'j', 'j', 'k', 'k', 'k', 'G', 'g'].map((key) => self.keys(key).selected());
     assert.deepEqual(seen, [
-      ...['alpha d-2', 'gamma d-1', 'gamma d-2', 'gamma d-2'],
-      ...['gamma d-1', 'alpha d-2', 'alpha d-1', 'gamma d-2', 'alpha d-1'],
+      ...['alpha t-2', 'gamma t-1', 'gamma t-2', 'gamma t-2'],
+      ...['gamma t-1', 'alpha t-2', 'alpha t-1', 'gamma t-2', 'alpha t-1'],
     ]);
-    assert.equal(self.burst('j', 'j', 'j').selected(), 'gamma d-2');
+    assert.equal(self.burst('j', 'j', 'j').selected(), 'gamma t-2');
   });
 
   it("other lists show the rows of the cursor's workspace, which they name", () => {
-    const self = make().keys('G', '5');
-    assert.match(textOf(self), /5 Bus · gamma/);
-    assert.equal(self.keys('2').selected(), 'gamma d-2');
-    assert.equal(
-      self.of('alpha').focus,
-      'decisions',
-      'other workspaces show no messages, so the key is ignored',
-    );
+    const self = make().keys('G', '2');
+    assert.match(textOf(self), /2 Bus · gamma/);
+    assert.equal(self.keys('1').selected(), 'gamma t-2');
+    assert.equal(self.of('alpha').focus, 'work', 'other workspaces show no messages, so the key is ignored');
   });
 
   it('rows that arrive above the cursor move neither it nor the screen', () => {
@@ -50,7 +46,7 @@ describe('the rows of several workspaces', () => {
     const place = (): number => self.screen().findIndex((line) => line.includes('▶beta'));
     const before = place();
     withDecisions(self, 'alpha', 1, 2, 3);
-    assert.equal(self.selected(), 'beta d-9');
+    assert.equal(self.selected(), 'beta t-9');
     assert.equal(place(), before);
     assert.match(textOf(self), /12 of 33/);
   });
@@ -59,9 +55,10 @@ describe('the rows of several workspaces', () => {
     const self = make().keys('j', 'j');
     self.showDecisions('gamma', 1, 2).showDecisions('alpha', 1, 2);
     self.data('gamma', {
-      decisions: [1, 2].map((id) => decisionRow(id, { state: 'approved' })),
+      decisions: [1, 2].map((id) => decisionRow(id, { state: 'denied' })),
+      tasks: [1, 2].map((id) => taskRow(id, { status: 'failed', archived_at: '2026-03-01T12:00:00Z' })),
     });
-    assert.equal(self.selected(), 'alpha d-2');
+    assert.equal(self.selected(), 'alpha t-2');
     self.burst('a');
     assert.match(textOf(self), /the selection has just moved/);
     assert.equal(self.of('alpha').armed, null);
@@ -72,18 +69,18 @@ describe('the rows of several workspaces', () => {
   it('the rows are filtered and sorted together, and keep their places until the next sort', () => {
     const self = make().keys('/', 'd', '-', '2', 'enter');
     assert.match(textOf(self), /1 of 2/);
-    assert.deepEqual([self.selected(), self.keys('j').selected()], ['alpha d-2', 'gamma d-2']);
+    assert.deepEqual([self.selected(), self.keys('j').selected()], ['alpha t-2', 'gamma t-2']);
     self.keys('esc');
     assert.match(textOf(self), /4 of 4/);
     self.keys('>', '^');
-    assert.match(textOf(self), /alpha +d-2 .*\n.*alpha +d-1 .*\n.*gamma +d-2 .*\n.*gamma +d-1/);
+    assert.match(textOf(self), /alpha +t-2 .*\n.*alpha +t-1 .*\n.*gamma +t-2 .*\n.*gamma +t-1/);
   });
 
   it('the rows are marked in one workspace at a time, so that a question covers all marks', () => {
     const self = make().keys('space', 'space');
-    assert.deepEqual([marksOf(self, 'alpha'), marksOf(self, 'gamma')], [['d-1', 'd-2'], []]);
+    assert.deepEqual([marksOf(self, 'alpha'), marksOf(self, 'gamma')], [['t-1', 't-2'], []]);
     self.keys('j', 'space');
-    assert.deepEqual([marksOf(self, 'alpha'), marksOf(self, 'gamma')], [[], ['d-1']]);
+    assert.deepEqual([marksOf(self, 'alpha'), marksOf(self, 'gamma')], [[], ['t-1']]);
   });
 });
 
@@ -127,7 +124,7 @@ describe('deciding among several workspaces', () => {
       withDecisions(self, 'alpha', 1);
       withDecisions(self, 'beta', ...Array.from({ length: count }, (_, index) => index + 1));
       const boxes = getLayout(self.of('alpha')).columns.flat();
-      const drawn = self.screen().findIndex((line) => line.startsWith('╭─ alpha · d-1'));
+      const drawn = self.screen().findIndex((line) => line.startsWith('╭─ alpha · t-1'));
       assert.equal(drawn, 2 + (boxes[0]?.height ?? 0), "the preview is at its workspace's expected position");
       return boxes[0]?.height ?? 0;
     });
@@ -148,20 +145,17 @@ describe('deciding among several workspaces', () => {
 });
 
 describe('pending rows of several workspaces', () => {
-  it('one key goes through decisions of all, then questions, then work to review', () => {
+  it('one key goes through the questions of all, then decisions, then work to review', () => {
     const self = allBench();
-    self.data('alpha', { sessions: [sessionRow(1)], asks: [askRow(1)] });
+    self.data('alpha', { sessions: [sessionRow(4)], asks: [askRow(1)] });
     withDecisions(self, 'gamma', 1);
     withDecisions(self, 'beta', 1, 2);
-    const seen = Array.from({ length: 6 }, () => self.keys('.').selected());
-    assert.deepEqual(
-      seen.toSorted(),
-      [...['alpha 1', 'alpha s-1'], ...['beta d-1', 'beta d-2', 'gamma d-1'], seen[5]].toSorted(),
-    );
-    assert.match(seen.slice(0, 6).join(), /beta d-\d|gamma d-1/);
-    const last = seen.indexOf('alpha s-1');
-    assert.equal(seen[last - 1], 'alpha 1');
-    assert.match(textOf(self), /5 waiting/);
+    self.keys('2', '.');
+    const seen = [self.selected(), ...Array.from({ length: 5 }, () => self.keys('.').selected())];
+    const at = seen.indexOf('alpha ask-1');
+    const cycle = [...seen.slice(0, 5).slice(at), ...seen.slice(0, at)];
+    assert.deepEqual(cycle, ['alpha ask-1', 'beta t-1', 'gamma t-1', 'beta t-2', 'alpha t-4']);
+    assert.match(textOf(self), /5 need you/);
   });
 
   it('the key reports nothing pending only for known workspaces', () => {
@@ -182,8 +176,8 @@ describe('engines that come and go', () => {
     self.tell('beta', { type: 'link', link: { phase: 'lost', since: 0, reason: 'the connection ended' } });
     assert.match(textOf(self), /beta: its engine is not running \(the connection ended\)/);
     assert.match(textOf(self), /2 engines ok · 1 stopped/);
-    assert.match(textOf(self), /✗ beta +d-1/);
-    assert.equal(self.selected(), 'alpha d-1');
+    assert.match(textOf(self), /✗ beta +t-1/);
+    assert.equal(self.selected(), 'alpha t-1');
     self.keys('j', 'a');
     assert.match(textOf(self), /beta: ENGINE GONE/);
     assert.match(textOf(self), /the engine is not running; u starts it/);
@@ -205,8 +199,8 @@ describe('engines that come and go', () => {
     assert.match(textOf(self), /new here: aardvark/);
     self.tell('aardvark', { type: 'link', link: { phase: 'live', workspace: 'aardvark', root: '/' } });
     withDecisions(self, 'aardvark', 1);
-    assert.equal(self.selected(), 'beta d-1');
-    assert.equal(self.keys('j').selected(), 'aardvark d-1');
+    assert.equal(self.selected(), 'beta t-1');
+    assert.equal(self.keys('j').selected(), 'aardvark t-1');
   });
 });
 
@@ -222,10 +216,10 @@ describe('going to one workspace', () => {
     self.keys('enter');
     assert.match(textOf(self), /^ svc · beta \(W all\)/);
     assert.doesNotMatch(textOf(self), /alpha/);
-    assert.equal(self.keys('j', 'j').selected(), 'beta d-1');
+    assert.equal(self.keys('j', 'j').selected(), 'beta t-1');
     self.keys('W');
-    assert.match(textOf(self), /alpha +d-1/);
-    assert.equal(self.selected(), 'beta d-1');
+    assert.match(textOf(self), /alpha +t-1/);
+    assert.equal(self.selected(), 'beta t-1');
   });
 
   it('Esc, q and W close the chooser and leave everything as it is', () => {

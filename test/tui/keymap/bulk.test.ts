@@ -10,6 +10,7 @@ import {
   showComments,
   showDecision,
   showEvidence,
+  showTask,
   showWork,
   taskRow,
 } from '../../support/terminals/dashboard.ts';
@@ -35,17 +36,17 @@ const marksOf = (self: Bench): string[] => [...self.state().lists[self.state().f
 describe('marked rows', () => {
   it('Space marks a row and goes to the next; again removes the mark', () => {
     const self = withDecisions(3).keys('space', 'space');
-    assert.deepEqual(marksOf(self), ['d-1', 'd-2']);
-    assert.equal(self.state().lists.decisions.selected, 'd-3');
+    assert.deepEqual(marksOf(self), ['t-1', 't-2']);
+    assert.equal(self.state().lists.work.selected, 't-3');
     self.keys('k', 'space');
-    assert.deepEqual(marksOf(self), ['d-1']);
-    assert.match(textOf(self), /●d-1/);
+    assert.deepEqual(marksOf(self), ['t-1']);
+    assert.match(textOf(self), /●t-1/);
     assert.match(textOf(self), /1 marked/);
   });
 
   it('a dash marks up to the cursor, an asterisk all visible rows, Esc clears', () => {
     const self = withDecisions(5).keys('space', 'j', 'j', '-');
-    assert.deepEqual(marksOf(self), ['d-1', 'd-2', 'd-3', 'd-4']);
+    assert.deepEqual(marksOf(self), ['t-1', 't-2', 't-3', 't-4']);
     self.keys('esc');
     assert.deepEqual(marksOf(self), []);
     self.keys('*');
@@ -57,14 +58,14 @@ describe('marked rows', () => {
   it('marks belong to rows and stay with them when others arrive', () => {
     const self = bench()
       .data({ sessions: [1, 2].map((id) => sessionRow(id, { state: 'running', ended_at: null })) })
-      .keys('4', 'space')
+      .keys('space')
       .data({ sessions: [sessionRow(3, { state: 'running', ended_at: null })] });
-    assert.deepEqual(marksOf(self), ['s-1']);
-    assert.match(textOf(self), /●s-1/);
+    assert.deepEqual(marksOf(self), ['t-1']);
+    assert.match(textOf(self), /●t-1/);
   });
 
   it('marks are refused where no action takes several rows', () => {
-    const self = withDecisions(1).keys('7', 'space');
+    const self = withDecisions(1).keys('3', 'space');
     assert.deepEqual(marksOf(self), []);
     assert.match(self.state().message?.text ?? '', /no key|selected/);
   });
@@ -78,7 +79,7 @@ describe('one confirmation for marked rows', () => {
     tellDecisions(self, 1, 2);
     const shown = textOf(self);
     for (const id of [1, 2]) {
-      assert.match(shown, new RegExp(`d-${id}`));
+      assert.match(shown, new RegExp(`t-${id} `));
       assert.match(shown, new RegExp(`Prompt of task ${id}`));
     }
     assert.match(shown, /lite/);
@@ -107,7 +108,7 @@ describe('one confirmation for marked rows', () => {
   it('the confirmation takes no second key that arrives as fast as a paste', () => {
     const self = bench()
       .data({ messages: [messageRow(1), messageRow(2)] })
-      .keys('5', '*');
+      .keys('2', '*');
     self
       .send({ type: 'keys', keys: ['a'], at: NOW + 10_000 })
       .send({ type: 'keys', keys: ['y'], at: NOW + 10_005 });
@@ -127,9 +128,9 @@ describe('one confirmation for marked rows', () => {
   it('a row that has changed since it was marked is left out, with a message', () => {
     const self = withDecisions(3).keys('*');
     self.data({ decisions: [decisionRow(2, { state: 'denied' })] }).keys('a');
-    tellDecisions(self, 1, 2, 3);
+    showTask(tellDecisions(self, 1, 2, 3), 2);
     assert.match(textOf(self), /approve 2 of 3 marked\?/);
-    assert.match(textOf(self), /d-2: it has changed since it was marked/);
+    assert.match(textOf(self), /t-2: it has changed since it was marked/);
     self.keys('y');
     assert.deepEqual(
       self.calls().map(({ input }) => (input as { id: string }).id),
@@ -140,7 +141,7 @@ describe('one confirmation for marked rows', () => {
   it('a row whose action has changed since the question is left out', () => {
     const self = tellDecisions(withDecisions(2).keys('*', 'a'), 1, 2);
     showDecision(self, 2, {}, 'Another prompt');
-    assert.match(textOf(self), /d-2: it has changed since the question/);
+    assert.match(textOf(self), /t-2: it has changed since the question/);
     self.keys('y');
     assert.equal(self.calls().length, 1);
   });
@@ -172,11 +173,11 @@ describe('one confirmation for marked rows', () => {
     };
     const named = withDecisions(8, 80, 60).keys('*');
     named.data({ decisions: [decisionRow(2, { state: 'denied' })] }).keys('a');
-    answerAll(tellDecisions(named, 1, 2, 3, 4, 5, 6, 7, 8));
+    answerAll(showTask(tellDecisions(named, 1, 2, 3, 4, 5, 6, 7, 8), 2));
     assert.equal(named.state().message?.tone, 'good');
     assert.match(
       textOf(named),
-      /✓ approve: 7 done; 1 left out: d-2 \(it has changed/,
+      /✓ approve: 7 done; 1 left out: t-2 \(it has changed/,
       'in the one-line message the count precedes the ids',
     );
 
@@ -186,7 +187,7 @@ describe('one confirmation for marked rows', () => {
     assert.equal(surprising.state().message?.tone, 'bad');
     assert.match(
       textOf(surprising),
-      /✗ approve: 1 done; 1 left out: d-2 \(it has changed since the question\)/,
+      /✗ approve: 1 done; 1 left out: t-2 \(it has changed since the question\)/,
     );
   });
 
@@ -200,15 +201,17 @@ describe('one confirmation for marked rows', () => {
   it('several workers are stopped, and the ended ones are named', () => {
     const self = bench()
       .data({
-        tasks: [1, 2, 3].map((id) => taskRow(id, { status: 'running', session_id: `s-${id}` })),
+        tasks: [1, 2, 3].map((id) =>
+          taskRow(id, { status: id === 3 ? 'done' : 'running', session_id: `s-${id}` }),
+        ),
         sessions: [
           ...[1, 2].map((id) => sessionRow(id, { state: 'running', ended_at: null })),
           sessionRow(3),
         ],
       })
-      .keys('4', '*', 'x');
+      .keys('*', 'x');
     assert.match(textOf(self), /stop 2 of 3 marked\?/);
-    assert.match(textOf(self), / s-3: has ended/);
+    assert.match(textOf(self), / t-3: has ended/);
     self.keys('y');
     assert.deepEqual(
       self.calls().map(({ operation, input }) => [operation, (input as { id: string }).id]),
@@ -222,7 +225,7 @@ describe('one confirmation for marked rows', () => {
   it('several messages are acknowledged after a confirmation', () => {
     const self = bench()
       .data({ messages: [messageRow(1), messageRow(2)] })
-      .keys('5', '*', 'a');
+      .keys('2', '*', 'a');
     assert.deepEqual(self.calls(), []);
     self.keys('y');
     assert.equal(self.calls().length, 2);
@@ -231,7 +234,7 @@ describe('one confirmation for marked rows', () => {
   it('several promotions run one after the other, each with the head that was shown', () => {
     const self = bench(100, 60)
       .data({ sessions: [sessionRow(1), sessionRow(2)] })
-      .keys('4', '*', 'p');
+      .keys('*', 'p');
     for (const id of [1, 2]) showComments(showEvidence(showWork(self, id), id), id, []);
     assert.match(textOf(self), /m merge 2 {3}b rebase 2/);
     self.keys('m');

@@ -15,9 +15,10 @@ import { screenOf } from '../../support/terminals/render.tsx';
 
 const openEndedWorker = (): Bench =>
   showWork(
-    bench(100, 33)
-      .keys('4')
-      .data({ sessions: [sessionRow(1)], tasks: [taskRow(1, { session_id: 's-1', status: 'done' })] }),
+    bench(100, 33).data({
+      sessions: [sessionRow(1)],
+      tasks: [taskRow(1, { session_id: 's-1', status: 'done' })],
+    }),
     1,
   );
 const readScreen = (dash: Bench): string => screenOf(dash.state()).join('\n');
@@ -28,7 +29,7 @@ describe('evidence in a promotion', () => {
     const dash = showEvidence(openEndedWorker(), 1).keys('p');
     assert.match(dash.state().armed?.question ?? '', /Promote svc\/s-1 into main\? It is verified\./);
     const shown = readScreen(dash);
-    assert.match(shown, /Promote s-1/);
+    assert.match(shown, /Promote t-1 s-1/);
     assert.match(shown, /tests +verify_report: 3 passed, acceptance 2 of 2 met · verified/);
   });
 
@@ -139,8 +140,8 @@ describe('acceptance criteria and tests', () => {
   };
 
   it('criteria are in the view of the task and of the worker, each sign with its word', () => {
-    const inTask = readScreen(showEvidence(showTask(openEndedWorker(), 1).keys('1', 'enter'), 1, more));
-    const inWork = readScreen(showEvidence(openEndedWorker().keys('v', 'enter'), 1, more));
+    const inTask = readScreen(showEvidence(showTask(openEndedWorker(), 1).keys('enter'), 1, more));
+    const inWork = readScreen(showEvidence(openEndedWorker().keys('enter'), 1, more));
     for (const part of [...parts, '1 of 2 criteria is not met']) {
       assert.ok(inTask.includes(part), `${part} is not in\n${inTask}`);
       assert.ok(inWork.includes(part), `${part} is not in\n${inWork}`);
@@ -148,12 +149,7 @@ describe('acceptance criteria and tests', () => {
   });
 
   it('criteria of a task without work are listed as unreported', () => {
-    const dash = showTask(
-      bench(80, 30)
-        .keys('1')
-        .data({ tasks: [taskRow(1)] }),
-      1,
-    );
+    const dash = showTask(bench(80, 30).data({ tasks: [taskRow(1)] }), 1);
     const loaded = structuredClone(dash.state().details[0]!);
     (loaded.detail as { task: { acceptance_criteria: string[] } }).task.acceptance_criteria = [
       'it says hello',
@@ -169,9 +165,7 @@ describe('acceptance criteria and tests', () => {
       agrees: false,
       results: [{ command: 'npm test', exit_code: 1, agrees: false, output: '1 failing' }],
     };
-    const shown = readScreen(
-      showEvidence(openEndedWorker().keys('v', 'enter'), 1, { state: 'disagrees', rerun }),
-    );
+    const shown = readScreen(showEvidence(openEndedWorker().keys('enter'), 1, { state: 'disagrees', rerun }));
     for (const part of ['DISAGREES with the report', '✗ differs', 'npm test ended with 1', '│ 1 failing'])
       assert.ok(shown.includes(part), `${part} is not in\n${shown}`);
   });
@@ -188,7 +182,7 @@ describe('rerunning the reported tests', () => {
     assert.deepEqual(dash.keys('y').calls(), [
       { operation: 'verify.rerun', input: { session: 's-1', hash: 'e'.repeat(64) } },
     ]);
-    const inTasks = showEvidence(showTask(openEndedWorker(), 1), 1).keys('1', 'V', 'y');
+    const inTasks = showEvidence(showTask(openEndedWorker(), 1), 1).keys('V', 'y');
     assert.deepEqual(inTasks.calls(), [
       { operation: 'verify.rerun', input: { session: 's-1', hash: 'e'.repeat(64) } },
     ]);

@@ -21,7 +21,7 @@ const nothing = (more: Partial<ListedUsageDay> = {}): ListedUsageDay =>
 
 const CHOICES = { agents: [], default_agent: null, templates: [], projects: [] };
 const openUsage = (usage: ListedUsageDay, columns = 80, rows = 24): Bench =>
-  bench(columns, rows).keys('6').data({ usage, choices: CHOICES });
+  bench(columns, rows).keys('4').data({ usage, choices: CHOICES });
 const screen = (dash: Bench): string => screenOf(dash.state()).join('\n');
 const rowsOf = (dash: Bench): readonly string[] => dash.state().lists.usage.ids;
 
@@ -52,7 +52,7 @@ describe('the usage pane', () => {
     assert.match(text, /127\.0\.0\.1:8788, mode live/);
     const spent = screen(openUsage(usageDay({ budget_tokens_day: 42_000 })));
     assert.match(spent, /budget used up, resets at/);
-    assert.match(spent, /\[6 Usage ! 42\.0k\]/);
+    assert.match(spent, /\[4 Usage ! 42\.0k\]/);
   });
 
   it("one session's usage is not compared with the budget of all", () => {
@@ -91,7 +91,7 @@ describe('the usage pane', () => {
     assert.equal(dash.keys('l').state().focus, 'usage');
     assert.match(dash.state().message?.text ?? '', /no worker is selected/);
     const { focus, lists } = dash.keys('j').keys('l').state();
-    assert.deepEqual([focus, lists.workers.selected], ['workers', 's-1']);
+    assert.deepEqual([focus, lists.work.selected], ['work', 't-1']);
   });
 
   it('the pane names the next step while it is empty', () => {
@@ -101,11 +101,11 @@ describe('the usage pane', () => {
     assert.match(said(nothing({ mode: 'stub' })), /canned until svc config set ai\.mode live/);
     assert.match(said(nothing({ mode: 'off' })), /The gateway is off: ai\.mode is off/);
     assert.match(said(nothing({ has_providers: false })), /svc doctor --live tries it/);
-    assert.match(screenOf(bench().keys('6').state()).join('\n'), /Still being fetched/);
+    assert.match(screenOf(bench().keys('4').state()).join('\n'), /Still being fetched/);
   });
 
   it('usage is printed as words where there is no screen', () => {
-    const before = bench(80, 24, { plain: true }).keys('6');
+    const before = bench(80, 24, { plain: true }).keys('4');
     const first = before.state();
     const after = before.data({ usage: usageDay() }).keys('enter').state();
     const text = describeChanges(first, after).join('\n');

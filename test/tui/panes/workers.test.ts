@@ -53,11 +53,11 @@ const heldRow = (agent: string, more: Partial<HeldRow> = {}): HeldRow => ({
   ...more,
 });
 
-const openWorkers = (...sessions: ShownSession[]): Bench => bench().keys('4').data({ sessions });
+const openWorkers = (...sessions: ShownSession[]): Bench => bench().data({ sessions });
 /** With everything that a question about a rerun or resume needs on the screen. */
 const openReadWorkers = (...sessions: ShownSession[]): Bench => {
   const tasks = sessions.map(({ task_id: id }) => taskRow(Number(id.slice(2))));
-  const dash = bench().keys('4').data({ tasks, sessions });
+  const dash = bench().data({ tasks, sessions });
   for (const { task_id: id } of sessions) showTask(dash, Number(id.slice(2)));
   return dash;
 };
@@ -68,7 +68,7 @@ const lastMessage = (dash: Bench): string => dash.state().message?.text ?? '';
 describe('the activity of a worker', () => {
   it('the activity is in its row and, with its plan, above its log', () => {
     const dash = openWorkers(runningRow(1));
-    assert.match(readScreen(dash), /▶s-1 +claude +running ! +5m\/60m +\+2 -1 +41\.2k edit src\/a\.ts · Tas…/);
+    assert.match(readScreen(dash), /▶t-1 +running +claude +5m +\+2 -1 edit src\/a\.ts · Task number 1/);
     for (const part of [
       'does  edit src/a.ts',
       'runs  with a-model · over acp · through the gateway · guard strict',
@@ -100,17 +100,14 @@ describe('the activity of a worker', () => {
     assert.doesNotMatch(shown(0), /spared/);
   });
 
-  it('the preview has the facts, and the log a separate box, where all panes are on the screen', () => {
-    const dash = bench(140, 40)
-      .keys('4')
-      .data({ sessions: [runningRow(1)] });
+  it('the facts and the log have a box each where panes are side by side', () => {
+    const dash = bench(140, 40).data({ sessions: [runningRow(1)] });
     const lines = screenOf(dash.state());
-    const log = lines.findIndex((line) => line.includes('s-1 log'));
-    const fact = lines.findIndex((line) =>
-      line.includes('runs  with a-model · over acp · through the gateway'),
+    assert.ok(
+      lines.some((line) => /╗╭─ t-1 s-1 log ─/.test(line)),
+      lines.join('\n'),
     );
-    assert.ok(fact > 0 && fact < log, lines.join('\n'));
-    assert.ok(lines.some((line) => line.includes('▷ fix it')));
+    assert.ok(lines.some((line) => line.includes('│ ▷ fix it')));
     assert.equal(lines.filter((line) => line.includes('with a-model')).length, 1);
   });
 
@@ -138,11 +135,9 @@ describe('the activity of a worker', () => {
 
 describe('a paused worker', () => {
   it("a paused worker's keys are in the last line of a narrow screen, and plain says that a question was cancelled", () => {
-    const dash = bench(80, 24)
-      .keys('4')
-      .data({ tasks: [taskRow(1)], sessions: [pausedRow(1)] });
+    const dash = bench(80, 24).data({ tasks: [taskRow(1)], sessions: [pausedRow(1)] });
     showTask(dash, 1);
-    assert.match(screenOf(dash.state()).at(-1) ?? '', /x stop +R resume +A attach .*\? help +q quit/);
+    assert.match(screenOf(dash.state()).at(-1) ?? '', /x stop .*R resume +A attach .*\? help +q quit/);
     const asked = dash.keys('R').state();
     assert.deepEqual(describeChanges(asked, dash.keys('esc').state()), ['nothing was done']);
   });
@@ -150,33 +145,33 @@ describe('a paused worker', () => {
   it('a paused worker, alone or marked, has the key that stops it there: an ended one has none', () => {
     const hasStop = (dash: Bench): boolean => / x stop /.test(screenOf(dash.state()).at(-1) ?? '');
     const merged = sessionRow(1, { promoted_at: '2026-03-01T11:00:00Z', branch_state: 'merged' });
-    const open = (...sessions: ShownSession[]): Bench => bench(200, 50).keys('4').data({ sessions });
+    const open = (...sessions: ShownSession[]): Bench =>
+      bench(200, 50).data({ sessions, tasks: [taskRow(1, { session_id: 's-1', status: 'done' })] });
     assert.equal(hasStop(open(merged)), false);
     assert.equal(hasStop(open(pausedRow(1))), true);
-    assert.equal(hasStop(open(merged).keys('space')), true);
+    assert.equal(hasStop(open(pausedRow(1)).keys('space')), true);
   });
 
   it('a paused worker is distinguished from a queued one, with its age in lists and its end in previews', () => {
     const dash = openWorkers(pausedRow(1), pausedRow(2, { resume_at: minutesLater(-1) }));
-    assert.match(readScreen(dash), /▶s-1 .*paused 40m .*usage_limit · Task …/);
-    assert.match(readScreen(dash), /s-2 .*queued/);
+    assert.match(readScreen(dash), /▶t-1 .*paused 40m .*usage_limit · Task/);
+    assert.match(readScreen(dash), /t-2 .*queued/);
     assert.match(readScreen(dash), new RegExp(`paused until ${clockAt(40)}, 40m from now; R`));
     assert.match(readScreen(dash), /why +usage_limit: You have hit your limit/);
     assert.match(readScreen(dash.wait(39.5 * 60_000)), /paused <1m/);
-    assert.match(readScreen(dash.wait(60_000)), /▶s-1 .*queued/);
+    assert.match(readScreen(dash.wait(60_000)), /▶t-1 .*queued/);
   });
 
   it("a paused worker's task is distinguished too", () => {
     const at = { resume_at: minutesLater(40), session_id: 's-1' };
-    const dash = bench()
-      .keys('1')
-      .data({ tasks: [taskRow(1, at)], sessions: [pausedRow(1)] });
+    const dash = bench().data({ tasks: [taskRow(1, at)], sessions: [pausedRow(1)] });
     assert.match(readScreen(dash), /▶t-1 +paused 40m/);
+    dash.keys('t');
     assert.match(readScreen(dash), new RegExp(`─ paused until ${clockAt(40)}`));
     assert.match(readScreen(dash), /paused +until .*: usage_limit: You have hit/);
-    assert.match(lastMessage(showTask(dash, 1).keys('r')), /t-1 is paused already/);
+    assert.match(lastMessage(dash.keys('X')), /s-1 is still paused/);
     dash.keys('/').send({ type: 'paste', text: 'status:paused' });
-    assert.deepEqual(dash.state().lists.tasks.ids, ['t-1']);
+    assert.deepEqual(dash.state().lists.work.ids, ['t-1']);
   });
 
   it('R y resumes it now', () => {
@@ -209,7 +204,7 @@ describe('resuming and entering', () => {
     dash.send({ type: 'answered', effect: effect as never, answer: runningRow(2, { continues: 's-1' }) });
     assert.equal(lastMessage(dash), 's-2 continues s-1');
     dash.data({ sessions: [runningRow(2, { continues: 's-1' })] });
-    assert.equal(dash.state().lists.workers.selected, 's-2');
+    assert.equal(dash.state().lists.work.selected, 't-2');
   });
 
   it('a worker that was not on the screen cannot be resumed', () => {
@@ -279,9 +274,7 @@ describe('suspended agents', () => {
   });
 
   it('a plan names a suspended agent before its run is agreed to, and how it would run', () => {
-    const dash = bench()
-      .keys('1')
-      .data({ tasks: [taskRow(1)] });
+    const dash = bench().data({ tasks: [taskRow(1)] });
     const until = { until: minutesLater(5), code: 'auth_failed', text: 'token expired' };
     showTask(dash, 1, { held_back: until, starts: 'queued', transport: 'acp', auth: 'gateway' });
     const text = readScreen(dash.keys('enter'));
@@ -302,7 +295,7 @@ describe('the pane at every size', () => {
     ] as const) {
       const sessions = [runningRow(1), pausedRow(2), failedRow(3)];
       const dash = bench(columns, rows).data({ sessions, held: [heldRow('claude')] });
-      for (const keys of [['4'], ['j'], ['enter'], ['esc', 'v', 'enter'], ['esc', 'k', 'R'], ['esc', 'H']]) {
+      for (const keys of [[], ['j'], ['enter'], ['esc', 'v', 'enter'], ['esc', 'k', 'R'], ['esc', 'H']]) {
         const lines = screenOf(dash.keys(...keys).state());
         assert.equal(lines.length, rows, `${columns}x${rows} ${keys}`);
         for (const line of lines) assert.ok(stringWidth(line) <= columns, line);
@@ -334,7 +327,7 @@ describe('events of workers', () => {
   ];
 
   it('an event reads well in Events', () => {
-    const text = readScreen(bench(120, 33).keys('7').data({ events }));
+    const text = readScreen(bench(120, 33).keys('3').data({ events }));
     assert.match(
       text,
       new RegExp(`session_paused .*claude ended with usage_limit · it resumes ${clockAt(40)} · T`),
@@ -358,10 +351,10 @@ describe('events of workers', () => {
 
 describe('work to review', () => {
   const notes = (...sessions: ShownSession[]): string =>
-    screenOf(bench().data({ sessions, complete: true }).keys('4').state()).join('\n');
+    screenOf(bench().data({ sessions, complete: true }).state()).join('\n');
 
   it('work to review has commits on an existing, unmerged branch', () => {
-    assert.match(notes(sessionRow(1), sessionRow(2)), /2 runs, 2 to review/);
+    assert.match(notes(sessionRow(1), sessionRow(2)), /svc · acme · 2 to review/);
     assert.doesNotMatch(notes(sessionRow(1, { branch_state: 'merged' })), /to review/);
     assert.doesNotMatch(notes(sessionRow(1, { branch_state: 'gone' })), /to review/);
     assert.doesNotMatch(notes(sessionRow(1, { promoted_at: minutesLater(-1) })), /to review/);
@@ -372,11 +365,11 @@ describe('work to review', () => {
 
   it('unreadable work needs review too, until its branch is gone', () => {
     const unread = { commits: null, cwd: '/repository/.svc/worktrees/s-1' };
-    assert.match(notes(sessionRow(1, unread)), /1 run, 1 to review/);
+    assert.match(notes(sessionRow(1, unread)), /svc · acme · 1 to review/);
     const dash = bench()
       .data({ sessions: [sessionRow(1, unread)], complete: true })
       .keys('.');
-    assert.equal(dash.state().lists.workers.selected, 's-1');
+    assert.equal(dash.state().lists.work.selected, 't-1');
     for (const over of [
       { branch_state: 'gone' },
       { cwd: null },
@@ -389,9 +382,9 @@ describe('work to review', () => {
   it('a run that could not start was not merged, with any state of its branch', () => {
     const failure = { code: 'tool_missing', text: 'claude is not installed' };
     const started = sessionRow(1, { failure, commits: 0, promoted_at: minutesLater(-1) });
-    assert.match(notes(started), /▶s-1 .* failed /);
-    assert.match(notes(sessionRow(1, { promoted_at: minutesLater(-1) })), /▶s-1 .* merged /);
-    assert.match(notes(sessionRow(1, { branch_state: 'merged' })), /▶s-1 .* merged /);
+    assert.match(notes(started), /▶t-1 .*failed /);
+    assert.match(notes(sessionRow(1, { promoted_at: minutesLater(-1) })), /▶t-1 .*merged /);
+    assert.match(notes(sessionRow(1, { branch_state: 'merged' })), /▶t-1 .*merged /);
   });
 });
 
@@ -400,7 +393,7 @@ describe("the screen's facts about a branch", () => {
     const dash = showWork(
       bench(80, 24)
         .data({ sessions: [sessionRow(1)], complete: true })
-        .keys('4', 'v'),
+        .keys('esc'),
       1,
     );
     const text = (): string => screenOf(dash.state()).join('\n');

@@ -31,15 +31,15 @@ describe('ui.yaml', () => {
 
   it('the file sets theme, colours, keys, columns, sort order and switches', async (t) => {
     const text =
-      'theme: colour-blind\ncolours: {bad: [bold, magenta]}\nkeys: {approve: [ctrl+y]}\ncolumns: {workers: [id, doing]}\nsort: {workers: -tokens}\ntitle: true\n';
+      'theme: colour-blind\ncolours: {bad: [bold, magenta]}\nkeys: {approve: [ctrl+y]}\ncolumns: {work: [id, title]}\nsort: {work: -tokens}\ntitle: true\n';
     const { preferences } = await openPreferenceFile(makeHome(t, text).env);
     assert.deepEqual(preferences, {
       ...DEFAULT_PREFERENCES,
       theme: 'colour-blind',
       colours: { bad: ['bold', 'magenta'] },
       keys: { approve: ['ctrl+y'] },
-      columns: { workers: ['id', 'doing'] },
-      sort: { workers: '-tokens' },
+      columns: { work: ['id', 'title'] },
+      sort: { work: '-tokens' },
       title: true,
     });
   });
@@ -51,8 +51,8 @@ describe('ui.yaml', () => {
     ['keys:\n  approve: [y]\n', /ui\.yaml:2:\d+ keys\.approve: y is the second key/],
     ['keys:\n  approve: [d]\n', /ui\.yaml:2:\d+ keys\.approve: d is already the key of deny/],
     ['keys:\n  approve: [shift+a]\n', /ui\.yaml:2:\d+ keys\.approve\S*: expected a key/],
-    ['columns:\n  workers: [id, colour]\n', /ui\.yaml:2:\d+ columns\.workers\S*: expected one of id, /],
-    ['sort: {tasks: tokens}\n', /ui\.yaml:1:\d+ sort\.tasks: expected one of id, /],
+    ['columns:\n  work: [id, colour]\n', /ui\.yaml:2:\d+ columns\.work\S*: expected one of id, /],
+    ['sort: {bus: tokens}\n', /ui\.yaml:1:\d+ sort\.bus: expected one of id, /],
     ['bell: [\n', /ui\.yaml:\d+:\d+/],
   ] as const)
     it(`an error names the problem and its place: ${JSON.stringify(text)}`, async (t) => {
@@ -68,17 +68,17 @@ describe('ui.yaml', () => {
     const { env, file } = makeHome(t, '# mine\ntheme: standard # the usual\nbell: true\n');
     const opened = await openPreferenceFile(env);
     opened.save([{ path: ['theme'], value: 'colour-blind' }], failIfTold);
-    opened.save([{ path: ['sort', 'workers'], value: '-tokens' }], failIfTold);
+    opened.save([{ path: ['sort', 'work'], value: '-tokens' }], failIfTold);
     await opened.close();
     const text = readFileSync(file, 'utf8');
     assert.match(text, /^# mine\ntheme: colour-blind # the usual\nbell: true\n/);
     const { preferences } = await openPreferenceFile(env);
     assert.deepEqual(
       [preferences.theme, preferences.bell, preferences.sort],
-      ['colour-blind', true, { workers: '-tokens' }],
+      ['colour-blind', true, { work: '-tokens' }],
     );
     const again = await openPreferenceFile(env);
-    again.save([{ path: ['sort', 'workers'], value: undefined }], failIfTold);
+    again.save([{ path: ['sort', 'work'], value: undefined }], failIfTold);
     await again.close();
     assert.deepEqual((await openPreferenceFile(env)).preferences.sort, {});
   });
@@ -86,9 +86,9 @@ describe('ui.yaml', () => {
   it('the file is created with the first choice', async (t) => {
     const { env, file } = makeHome(t);
     const opened = await openPreferenceFile(env);
-    opened.save([{ path: ['columns', 'tasks'], value: ['id', 'title'] }], failIfTold);
+    opened.save([{ path: ['columns', 'work'], value: ['id', 'title'] }], failIfTold);
     await opened.close();
-    assert.match(readFileSync(file, 'utf8'), /columns:\n {2}tasks: *\n? *(?:\[|- )/);
+    assert.match(readFileSync(file, 'utf8'), /columns:\n {2}work: *\n? *(?:\[|- )/);
   });
 
   it('a file that became invalid is left unchanged, with a message', async (t) => {

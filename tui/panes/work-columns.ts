@@ -1,13 +1,14 @@
 import { formatCount, formatDollars } from '../../engine/core/base/text.ts';
-import { isPausedRun, nameSessionState } from '../../engine/index.ts';
+import { isPausedRun, nameSessionState, nameTaskState } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
 import type { SessionFacts, ShownSession } from '../state/rows.ts';
-import { listOpenAsks } from './asks.ts';
+import { isRaceOver, WORK_SECTIONS, type WorkItem } from '../state/work-items.ts';
+import { listOpenAsks } from './ask-preview.ts';
 import type { PaneColumn } from './pane.ts';
 import { formatSessionTokens } from './run-facts.ts';
 import { addWait, getStateStyle, isUnreadableWork } from './states.ts';
-import { formatQuietTime, formatSeconds, formatTimeSince } from './time.ts';
+import { formatQuietTime, formatSeconds, formatTimeLeft, formatTimeSince } from './time.ts';
 
 /** The share of its allowed silence after which a worker is too quiet. */
 const QUIET_SHARE = 0.5;
@@ -39,11 +40,6 @@ export function isTooQuiet(session: ShownSession, state: Pick<State, 'data' | 'n
   const limit = session.idle_timeout_sec || QUIET_UNLIMITED_SEC;
   return quiet !== null && quiet > limit * QUIET_SHARE && describeCurrentState(session, state) !== 'blocked';
 }
-
-const describeStateWithSign = (session: ShownSession, state: State): string => {
-  const told = addWait(describeCurrentState(session, state), session.resume_at, state.now);
-  return isTooQuiet(session, state) ? `${told} ${QUIET_SIGN}` : told;
-};
 
 /** Returns when the current or last run started and ended. */
 function getElapsedSeconds(
@@ -83,64 +79,113 @@ export const formatCost = ({ usage }: SessionFacts): string =>
   usage?.cost_usd == null ? '-' : formatDollars(usage.cost_usd);
 
 /** Describes what the worker does now or, if its agent does not report that, its last output; or why it does nothing. */
-function describePresent(
-  session: ShownSession,
-  { now }: Pick<State, 'now'>,
-  printed: string | null,
-): string | null {
-  if (session.state === 'running') return session.activity ?? printed;
-  return (isPausedRun(session, now) ? session.pause?.code : session.failure?.code) ?? null;
+function describePresent(item: WorkItem, state: State): string | null {
+  const { session } = item;
+  if (item.kind === 'ask') return item.ask!.question;
+  if (session === null) return item.task?.failure?.code ?? null;
+  if (session.state === 'running') return session.activity ?? session.last_line;
+  return (isPausedRun(session, state.now) ? session.pause?.code : session.failure?.code) ?? null;
 }
 
-/** Describes the worker's current activity, then the title of its task. */
-const describeActivity =
-  ({ hasLine }: { hasLine: boolean }) =>
-  (session: ShownSession, state: Pick<State, 'now'>): string => {
-    const present = describePresent(session, state, hasLine ? null : session.last_line);
-    return present === null ? session.title : `${present} · ${session.title}`;
-  };
+export const getTitle = ({ task, session, decision, ask }: WorkItem): string =>
+  task?.title ?? session?.title ?? decision?.title ?? ask?.question ?? '';
 
-const getLiveStyle = ({ state }: ShownSession): 'dim' | undefined => (state === 'ended' ? 'dim' : undefined);
+/** Describes the current activity, then the title of the task. */
+function describeRow(item: WorkItem, state: State): string {
+  const [present, title] = [describePresent(item, state), getTitle(item)];
+  return present === null || present === title ? title : `${present} · ${title}`;
+}
 
-/** The width from which the last line of the log has a separate column. */
-const LINE_CELLS = 130;
+/** The state of a row, in the words of its task or its run. */
+export function nameItemState(item: WorkItem, state: Pick<State, 'data' | 'now'>): string {
+  const { kind, task, session } = item;
+  switch (kind) {
+    case 'ask':
+      return 'asks';
+    case 'decision':
+      return 'waits';
+    case 'race':
+      return isRaceOver(state.data, task!.race!) ? 'pick one' : 'racing';
+    case 'task':
+      return nameTaskState(task!, state.now);
+    default:
+      return describeCurrentState(session!, state);
+  }
+}
 
-/** The columns an operator needs, in the order of the list. Narrow lists leave out what a preview shows anyway. */
-export const WORKER_COLUMNS: readonly PaneColumn<ShownSession>[] = [
+function describeItemState(item: WorkItem, state: State): string {
+  const { session, task, ask } = item;
+  const word = nameItemState(item, state);
+  if (item.kind === 'ask') return `${word} ${formatTimeLeft(ask!.expires_at, state.now)}`;
+  const told = addWait(word, session?.resume_at ?? task?.resume_at ?? null, state.now);
+  return session !== null && isTooQuiet(session, state) ? `${told} ${QUIET_SIGN}` : told;
+}
+
+const isOver = ({ section }: WorkItem): boolean => WORK_SECTIONS[section] === 'done';
+
+const getItemStyle = (item: WorkItem): 'dim' | undefined => (isOver(item) ? 'dim' : undefined);
+
+/** A row that belongs to the one above it. */
+const isRacer = ({ id, task }: WorkItem): boolean => id.startsWith('s-') && task?.race != null;
+
+const getCreationTime = ({ ask, decision, session, task }: WorkItem): string | null =>
+  (ask ?? decision ?? session ?? task)?.created_at ?? null;
+
+/** Wraps a column of runs; rows without a run have none. */
+const ofRun = (column: PaneColumn<ShownSession>): PaneColumn<WorkItem> => ({
+  ...column,
+  text: ({ session }, state) => (session === null ? '' : column.text(session, state)),
+  style: ({ session }, state) => (session === null ? undefined : column.style?.(session, state)),
+  value: ({ session }, state) => (session === null ? null : (column.value?.(session, state) ?? null)),
+});
+
+/** The columns that a person needs, in the order of the list. Narrow lists leave out what a preview shows anyway. */
+export const WORK_COLUMNS: readonly PaneColumn<WorkItem>[] = [
   {
     head: 'id',
     width: 6,
-    text: (session) => session.session_id,
-    value: ({ session_id: id }) => parseIdNumber(id),
-  },
-  { head: 'agent', width: 9, minWidth: 48, text: (session) => session.agent },
-  {
-    head: 'task',
-    width: 6,
-    minWidth: 84,
-    text: (session) => session.task_id,
-    value: ({ task_id: id }) => parseIdNumber(id),
+    text: (item) => (isRacer(item) ? `└${item.id}` : item.id),
+    value: ({ id }) => parseIdNumber(id) || 0,
+    style: getItemStyle,
   },
   {
     head: 'state',
     width: 10,
-    text: describeStateWithSign,
-    style: (session, state) =>
-      isTooQuiet(session, state) ? 'bad' : getStateStyle(describeCurrentState(session, state)),
+    text: describeItemState,
+    style: (item, state) =>
+      item.session !== null && isTooQuiet(item.session, state)
+        ? 'bad'
+        : getStateStyle(nameItemState(item, state)),
   },
   {
+    head: 'agent',
+    width: 9,
+    minWidth: 44,
+    text: ({ session, decision, task, ask }) =>
+      session?.agent ?? decision?.agent ?? task?.agent ?? ask?.from_session ?? '-',
+    style: getItemStyle,
+  },
+  {
+    head: 'age',
+    width: 4,
+    align: 'right',
+    text: (item, { now }) => formatTimeSince(getCreationTime(item), now),
+    value: (item, { now }) => getSeconds(getCreationTime(item), now),
+    style: getItemStyle,
+  },
+  ofRun({
     head: 'time',
     width: 9,
-    minWidth: 72,
+    minWidth: 108,
     align: 'right',
     isLively: true,
     text: formatRunTime,
     value: (session, { now }) => getElapsedSeconds(session, now),
-  },
-  {
+  }),
+  ofRun({
     head: 'work',
-    width: 9,
-    minWidth: 68,
+    width: 10,
+    minWidth: 66,
     align: 'right',
     isLively: true,
     text: formatLineCounts,
@@ -148,38 +193,38 @@ export const WORKER_COLUMNS: readonly PaneColumn<ShownSession>[] = [
       const counts = getCounts(session);
       return counts === null ? null : (counts.insertions ?? 0) + (counts.deletions ?? 0);
     },
-  },
-  {
+  }),
+  ofRun({
     head: 'files',
     width: 5,
-    minWidth: 100,
+    minWidth: 112,
     align: 'right',
     isLively: true,
     text: (session) => String(getCounts(session)?.files ?? '-'),
     value: (session) => getCounts(session)?.files ?? null,
-  },
-  {
+  }),
+  ofRun({
     head: 'tokens',
     width: 6,
-    minWidth: 60,
+    minWidth: 90,
     align: 'right',
     isLively: true,
     text: formatSessionTokens,
     value: ({ usage }) => (usage === null ? null : usage.input + usage.output),
-  },
-  {
+  }),
+  ofRun({
     head: 'cost',
     width: 6,
-    minWidth: 92,
+    minWidth: 100,
     align: 'right',
     isLively: true,
     text: formatCost,
     value: ({ usage }) => usage?.cost_usd ?? null,
-  },
-  {
+  }),
+  ofRun({
     head: 'quiet',
     width: 5,
-    minWidth: 84,
+    minWidth: 104,
     align: 'right',
     isLively: true,
     text: (session, { now }) => {
@@ -188,35 +233,13 @@ export const WORKER_COLUMNS: readonly PaneColumn<ShownSession>[] = [
     },
     style: (session, state) => (isTooQuiet(session, state) ? 'bad' : undefined),
     value: (session, { now }) => getSeconds(getQuietSince(session), now),
-  },
+  }),
   {
-    head: 'age',
-    width: 4,
-    minWidth: 120,
-    align: 'right',
-    text: (session, { now }) => formatTimeSince(session.created_at, now),
-    value: (session, { now }) => getSeconds(session.created_at, now),
-  },
-  {
-    head: 'doing',
-    maxWidth: LINE_CELLS - 1,
+    head: 'title',
     isLively: true,
-    text: describeActivity({ hasLine: false }),
-    style: getLiveStyle,
-  },
-  {
-    head: 'doing',
-    minWidth: LINE_CELLS,
-    isLively: true,
-    text: describeActivity({ hasLine: true }),
-    style: getLiveStyle,
-  },
-  {
-    head: 'last line',
-    minWidth: LINE_CELLS,
-    isLively: true,
-    text: (session) => session.last_line ?? '',
-    style: getLiveStyle,
+    text: describeRow,
+    style: getItemStyle,
+    value: getTitle,
   },
 ];
 

@@ -1,116 +1,55 @@
 import { formatLocalTime } from '../../engine/core/base/text.ts';
 import { isPausedRun, nameTaskState } from '../../engine/index.ts';
+import { hasFactsBox } from '../layout/layout.ts';
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
-import { parseIdNumber } from '../state/numbers.ts';
-import type { DashboardData, RowDetails, ShownTask } from '../state/rows.ts';
+import type { RowDetails, ShownTask } from '../state/rows.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
 import { type StyledLine, span } from '../text/theme.ts';
 import { createEvidenceFact, describeLocksOf, renderEvidenceLines } from './evidence.ts';
 import { renderHeading, renderProblem, renderQuote } from './lines.ts';
-import { definePane } from './pane.ts';
+import type { PanePreview } from './pane.ts';
 import { renderAgreement, renderPlanLines } from './plan.ts';
-import { addResumeTime, addWait, canStillRun, getStateStyle } from './states.ts';
+import { addResumeTime, canStillRun } from './states.ts';
 import { formatClockTime, formatTimeSince, formatWait } from './time.ts';
 
-const isFinishedTask = (task: ShownTask): boolean => task.status === 'done' || task.status === 'failed';
-
-const isArchived = (task: ShownTask): boolean => task.archived_at !== null;
-
-/** Lists unfinished tasks in the order of arrival, then finished ones, newest first; no archived ones. */
-function sortTasks(tasks: ReadonlyMap<string, ShownTask>): ShownTask[] {
-  const open: ShownTask[] = [];
-  const ended: { at: number; row: ShownTask }[] = [];
-  for (const row of tasks.values()) {
-    if (isArchived(row)) continue;
-    if (isFinishedTask(row)) ended.push({ at: Date.parse(row.ended_at ?? row.created_at), row });
-    else open.push(row);
-  }
-  open.sort((one, other) => parseIdNumber(one.task_id) - parseIdNumber(other.task_id));
-  ended.sort(
-    (one, other) => other.at - one.at || parseIdNumber(other.row.task_id) - parseIdNumber(one.row.task_id),
-  );
-  return [...open, ...ended.map((each) => each.row)];
-}
-
-const describeTaskSource = (task: { source: string; source_ref: string | null }): string =>
+export const describeTaskSource = (task: { source: string; source_ref: string | null }): string =>
   task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`;
 
-export const tasksPane = definePane<ShownTask>({
-  id: 'tasks',
-  digit: '1',
-  title: 'Tasks',
-  dataParts: ['tasks'],
-  markedAs: 'task',
-  listRows: (data) => sortTasks(data.tasks),
-  getRowId: (task) => task.task_id,
-  findRow: (data, id) => data.tasks.get(id),
-  fields: {
-    id: (task) => task.task_id,
-    status: (task) => `${nameTaskState(task)} ${task.status}`,
-    agent: (task) => task.agent,
-    project: (task) => task.project,
-    template: (task) => task.template,
-    source: describeTaskSource,
-    title: (task) => task.title,
-  },
-  columns: [
-    { head: 'id', width: 6, text: (task) => task.task_id },
-    {
-      head: 'status',
-      width: 10,
-      text: (task, { now }) => addWait(nameTaskState(task, now), task.resume_at, now),
-      style: (task, { now }) => getStateStyle(nameTaskState(task, now)),
+/** Renders the facts about a task, the plan of its run, its prompt and history. */
+export function renderTaskPreview(state: State, row: ShownTask, cells: number): PanePreview {
+  const loaded = findDetail(state, 'task', row.task_id);
+  const detail = loaded?.detail;
+  const agreement =
+    detail && canStillRun(detail.task)
+      ? renderAgreement({ plan: detail.plan, prompt: detail.task.prompt, hash: detail.plan.hash }, cells)
+      : null;
+  const above: readonly StyledLine[] = [
+    ...(agreement?.lines ?? []),
+    ...renderTaskFacts(state, row, cells, agreement ? (detail?.task.prompt ?? null) : null),
+    ...(loaded?.problem ? renderProblem({ message: loaded.problem }, cells) : []),
+  ];
+  const told = detail
+    ? renderTaskDetail(state, detail, cells, hasFactsBox(state) ? null : (agreement?.whole ?? null))
+    : null;
+  return {
+    title: row.task_id,
+    note:
+      row.waits && row.decision_id !== null
+        ? `waits for ${row.decision_id}`
+        : addResumeTime(nameTaskState(row, state.now), row.resume_at, state.now),
+    essential: {
+      ...(agreement ? { run: agreement.lines.length } : {}),
+      ...(told?.commands == null ? {} : { rerun: above.length + told.commands }),
     },
-    { head: 'agent', width: 9, minWidth: 44, text: (task) => task.agent ?? '-' },
-    { head: 'age', width: 4, align: 'right', text: (task, { now }) => formatTimeSince(task.created_at, now) },
-    {
-      head: 'title',
-      text: (task) => task.title,
-      style: (task) => (isFinishedTask(task) ? 'dim' : undefined),
-    },
-  ],
-  countUnfinished: (data: DashboardData) =>
-    [...data.tasks.values()].filter((task) => !isFinishedTask(task) && !isArchived(task)).length,
-  empty: [
-    'No tasks yet.',
-    '',
-    'They come from signed requests, from svc task add, and from n.',
-    'Try: svc webhook test --route task --agent claude --prompt "say hello"',
-  ],
-  note: ({ data, lists }) => {
-    const shown = lists.tasks.ids.length;
-    const listed = [...data.tasks.values()].filter((task) => !isArchived(task)).length;
-    const all = data.complete ? `${listed}` : `${listed}…`;
-    return shown === listed ? `${all} in all` : `${shown} of ${all}`;
-  },
-  renderPreview(state: State, row, cells) {
-    const loaded = findDetail(state, 'task', row.task_id);
-    const detail = loaded?.detail;
-    const agreement =
-      detail && canStillRun(detail.task)
-        ? renderAgreement({ plan: detail.plan, prompt: detail.task.prompt, hash: detail.plan.hash }, cells)
-        : null;
-    const above: readonly StyledLine[] = [
-      ...(agreement?.lines ?? []),
-      ...renderTaskFacts(state, row, cells, agreement ? (detail?.task.prompt ?? null) : null),
-      ...(loaded?.problem ? renderProblem({ message: loaded.problem }, cells) : []),
-    ];
-    const told = detail ? renderTaskDetail(state, detail, cells, agreement?.whole ?? null) : null;
-    return {
-      title: row.task_id,
-      note:
-        row.waits && row.decision_id !== null
-          ? `waits for ${row.decision_id}`
-          : addResumeTime(nameTaskState(row, state.now), row.resume_at, state.now),
-      essential: {
-        ...(agreement ? { run: agreement.lines.length } : {}),
-        ...(told?.commands == null ? {} : { rerun: above.length + told.commands }),
-      },
-      lines: [...above, ...(told?.lines ?? [])],
-    };
-  },
-});
+    ...(hasFactsBox(state)
+      ? {
+          facts: [...above, ...(told?.lines.slice(0, told.text) ?? [])],
+          lines: told?.lines.slice(told.text) ?? [],
+        }
+      : { lines: [...above, ...(told?.lines ?? [])] }),
+  };
+}
 
 /** @param shown the prompt, if agent and prompt are shown above already */
 function renderTaskFacts(state: State, row: ShownTask, cells: number, shown: string | null): StyledLine[] {
@@ -125,10 +64,7 @@ function renderTaskFacts(state: State, row: ShownTask, cells: number, shown: str
         ['project', row.project],
         ['from', `${describeTaskSource(row)}, ${formatTimeSince(row.created_at, state.now)}`],
         ['attempt', row.attempt > 1 ? String(row.attempt) : null],
-        [
-          'session',
-          session === undefined ? row.session_id : `${session.session_id}, worker ${session.worker_id}`,
-        ],
+        ['session', row.session_id],
         ['paused', describePause(row, session?.pause ?? null, state.now), 'warn'],
         ['ledger', row.ledger],
         ['branch', session?.branch],
@@ -201,13 +137,16 @@ function renderAcceptanceLines(
   return { lines, commands: null };
 }
 
-/** @param promptRest the lines of the prompt that are still to be shown; null if none has been shown yet */
+/**
+ * `text` counts the lines above the prompt.
+ * @param promptRest the lines of the prompt that are still to be shown; null if none has been shown yet
+ */
 function renderTaskDetail(
   state: State,
   { task, timeline, plan }: RowDetails['task'],
   cells: number,
   promptRest: readonly StyledLine[] | null,
-): LinesWithCommands {
+): LinesWithCommands & { text: number } {
   const above = [
     ...renderFacts([['stranger', task.stranger, 'bad']], cells),
     ...(canStillRun(task) ? renderPlanLines(plan, state, cells) : []),
@@ -232,5 +171,9 @@ function renderTaskDetail(
       ];
     }),
   ];
-  return { lines, commands: reached.commands === null ? null : above.length + reached.commands };
+  return {
+    lines,
+    commands: reached.commands === null ? null : above.length + reached.commands,
+    text: above.length + reached.lines.length,
+  };
 }

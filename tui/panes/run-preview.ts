@@ -1,94 +1,51 @@
-import { formatCount } from '../../engine/core/base/text.ts';
-import { isPausedRun, nameSessionState, workLeftBy } from '../../engine/index.ts';
-import { getLayout, getPreviewSize } from '../layout/layout.ts';
-import { findDetail, findDiffCursor, getWorkersMode } from '../state/details.ts';
+import { isPausedRun } from '../../engine/index.ts';
+import { getLayout, getPreviewSize, hasFactsBox } from '../layout/layout.ts';
+import { findDetail, findDiffCursor } from '../state/details.ts';
 import { countUnseenLines, getLogLines } from '../state/log.ts';
 import type { State } from '../state/model.ts';
-import { parseIdNumber } from '../state/numbers.ts';
-import type { DashboardData, ShownSession } from '../state/rows.ts';
-import { describeWindow } from '../state/windows.ts';
-import { cleanText } from '../text/text.ts';
+import type { ShownSession } from '../state/rows.ts';
+import { getRunText } from '../state/selection.ts';
+import { isLiveSession } from '../state/work-items.ts';
+import { cleanText, renderFacts } from '../text/text.ts';
 import { type StyledLine, span } from '../text/theme.ts';
 import { describeLocksOf } from './evidence.ts';
 import { createImpactFact } from './impact-lines.ts';
 import { renderHeading, renderProblem } from './lines.ts';
-import { definePane, type PanePreview } from './pane.ts';
+import type { PanePreview } from './pane.ts';
 import { renderAgreement } from './plan.ts';
 import { renderChecklist, renderRunLines } from './run-facts.ts';
 import { addResumeTime, canStillRun } from './states.ts';
+import { renderTaskPreview } from './task-preview.ts';
+import { describeCurrentState } from './work-columns.ts';
 import { describeFailure, renderWorkLines } from './work-lines.ts';
-import { describeCurrentState, describeQuietRuns, WORKER_COLUMNS } from './worker-columns.ts';
 
-/** Lists live sessions in the order of arrival, then ended ones, newest first. */
-const sortSessions = (data: DashboardData): ShownSession[] => {
-  const all = [...data.sessions.values()];
-  const live = all
-    .filter((each) => each.state !== 'ended')
-    .sort((one, other) => parseIdNumber(one.session_id) - parseIdNumber(other.session_id));
-  const ended = all
-    .filter((each) => each.state === 'ended')
-    .sort((one, other) => parseIdNumber(other.session_id) - parseIdNumber(one.session_id));
-  return [...live, ...ended];
-};
+/** Renders the log of a run, its work, or its task. */
+export function renderRunPreview(state: State, row: ShownSession, cells: number): PanePreview {
+  const task = state.data.tasks.get(row.task_id);
+  const text = getRunText(state);
+  if (text === 'task' && task !== undefined) return renderTaskPreview(state, task, cells);
+  return text === 'work'
+    ? renderWorkPreview(state, row, cells)
+    : addRunFacts(state, row, cells, renderLogPreview(state, row));
+}
 
-const isLiveSession = (session: ShownSession): boolean => session.state !== 'ended';
-
-/** Reports whether a finished run has unreviewed work: commits, or unreadable work, on an unmerged branch. */
-export const isWaitingForReview = (session: ShownSession): boolean =>
-  !isLiveSession(session) &&
-  session.failure === null &&
-  session.branch !== null &&
-  ['some', 'unreadable'].includes(workLeftBy(session)) &&
-  session.promoted_at === null &&
-  session.branch_state === null;
-
-export const workersPane = definePane<ShownSession>({
-  id: 'workers',
-  digit: '4',
-  title: 'Workers',
-  dataParts: ['sessions'],
-  markedAs: 'session',
-  listRows: sortSessions,
-  getRowId: (session) => session.session_id,
-  findRow: (data, id) => data.sessions.get(id),
-  fields: {
-    id: (session) => `${session.session_id} ${session.worker_id}`,
-    agent: (session) => session.agent,
-    task: (session) => session.task_id,
-    status: (session) => nameSessionState(session),
-    model: (session) => session.model,
-    branch: (session) => session.branch,
-    project: (session) => session.project,
-    title: (session) => session.title,
-  },
-  columns: WORKER_COLUMNS,
-  countUnfinished: (data) => [...data.sessions.values()].filter(isLiveSession).length,
-  empty: [
-    'No worker has run yet.',
-    '',
-    'An approved decision starts one in its own git worktree; so does r on a task.',
-  ],
-  note: (state) => {
-    const { data, lists } = state;
-    const review = [...data.sessions.values()].filter(isWaitingForReview).length;
-    const runs = formatCount(lists.workers.ids.length, 'run');
-    const cut = describeWindow('sessions', data.sessions.size);
-    const all = cut === undefined ? runs : `${cut} runs`;
-    return [all, review === 0 ? '' : `${review} to review`, describeQuietRuns(state)]
-      .filter(Boolean)
-      .join(', ');
-  },
-  renderPreview: (state, row, cells) =>
-    getWorkersMode(state) === 'log'
-      ? pinRunFacts(state, row, cells, renderLogPreview(state, row))
-      : renderWorkPreview(state, row, cells),
-});
+/** Names the task and its run. */
+const nameRun = ({ task_id: task, session_id: session }: ShownSession): string => `${task} ${session}`;
 
 /** The share of a preview that facts above the log may take. */
 const HEAD_SHARE = 0.6;
 
-/** Pins facts about the run above its log. */
-function pinRunFacts(state: State, row: ShownSession, cells: number, log: PanePreview): PanePreview {
+/** Adds facts about the run: in their own box, or pinned above its log. */
+function addRunFacts(state: State, row: ShownSession, cells: number, log: PanePreview): PanePreview {
+  if (hasFactsBox(state)) {
+    const plan = renderChecklist(row, cells);
+    const facts = [
+      ...renderFacts([['title', row.title]], cells),
+      ...renderRunLines(state, row, cells),
+      ...(plan.length === 0 ? [] : [renderHeading('plan'), ...plan]),
+    ];
+    return { ...log, facts };
+  }
   const room = Math.floor((getPreviewSize(getLayout(state))?.lines ?? 0) * HEAD_SHARE) - 1;
   if (room < 1) return log;
   const facts = renderRunLines(state, row, cells).slice(0, room);
@@ -97,7 +54,7 @@ function pinRunFacts(state: State, row: ShownSession, cells: number, log: PanePr
 }
 
 /** The log of a worker as it grows. */
-export function renderLogPreview(state: State, row: ShownSession): PanePreview {
+function renderLogPreview(state: State, row: ShownSession): PanePreview {
   const { log } = state;
   const isOurs = log.session === row.session_id;
   const missed = countUnseenLines(log);
@@ -117,13 +74,13 @@ export function renderLogPreview(state: State, row: ShownSession): PanePreview {
     row.failure === null
       ? []
       : [[], [span(`ended: ${cleanText(describeFailure(row))}`, 'bad')] as StyledLine];
-  return { title: `${row.session_id} log`, note, lines: [...lines, ...(isOurs && log.ended ? failure : [])] };
+  return { title: `${nameRun(row)} log`, note, lines: [...lines, ...(isOurs && log.ended ? failure : [])] };
 }
 
-export function renderWorkPreview(state: State, row: ShownSession, cells: number): PanePreview {
+function renderWorkPreview(state: State, row: ShownSession, cells: number): PanePreview {
   const loaded = findDetail(state, 'work', row.session_id);
   const isAsked = state.armed?.binding === 'promote';
-  const title = isAsked ? `Promote ${row.session_id}` : `${row.session_id} work`;
+  const title = isAsked ? `Promote ${nameRun(row)}` : `${nameRun(row)} work`;
   const note = addResumeTime(describeCurrentState(row, state), row.resume_at, state.now);
   const plan = renderChecklist(row, cells);
   const run = [
@@ -137,12 +94,13 @@ export function renderWorkPreview(state: State, row: ShownSession, cells: number
     const instead: StyledLine[] = loaded?.problem
       ? renderProblem({ message: loaded.problem }, cells)
       : [[span('checking the branch …', 'dim')]];
-    const lines = [...above, ...instead, ...again];
+    const facts = [...above, ...instead, ...again];
     return {
       title,
       note,
-      lines,
-      ...(again.length === 0 ? {} : { essential: { retry: lines.length, resume: lines.length } }),
+      facts,
+      lines: [],
+      ...(again.length === 0 ? {} : { essential: { run: facts.length, resume: facts.length } }),
     };
   }
   const reported = findDetail(state, 'evidence', row.session_id);
@@ -158,7 +116,7 @@ export function renderWorkPreview(state: State, row: ShownSession, cells: number
     now: state.now,
   };
   const below = isLiveSession(row) ? [] : run;
-  const { lines, essential, findPatchLine } = renderWorkLines(
+  const { facts, lines, essential, findPatchLine } = renderWorkLines(
     loaded.detail,
     row,
     { ...beside, run: below, again },
@@ -169,8 +127,9 @@ export function renderWorkPreview(state: State, row: ShownSession, cells: number
     title,
     note,
     essential: Object.fromEntries(shifted),
-    lines: [...above, ...lines],
-    findPatchLine: (row) => above.length + findPatchLine(row),
+    facts: [...above, ...facts],
+    lines,
+    findPatchLine,
   };
 }
 
