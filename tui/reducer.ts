@@ -14,7 +14,13 @@ import { askWhenKnown, settleBulkCall } from './keymap/bulk.ts';
 import { findBinding, findBindingById, getKeymap } from './keymap/index.ts';
 import { isForeignLetter, toLatinKey } from './keymap/latin-keys.ts';
 import { nameKey } from './keymap/name-key.ts';
-import { answerQuestion, askWhenFetched, disarmIfChanged, runBinding } from './keymap/run-binding.ts';
+import {
+  answerQuestion,
+  askWhenFetched,
+  disarmIfChanged,
+  ignoreRefused,
+  runBinding,
+} from './keymap/run-binding.ts';
 import { getLayout, getListHeight } from './layout/layout.ts';
 import { handleOverlayBurst, handleOverlayKey, insertInOverlay, takesText } from './overlays/index.ts';
 import { PANE_IDS, type PaneId } from './pane-ids.ts';
@@ -83,7 +89,7 @@ function applyEvent(state: State, event: DashboardEvent): StateTransition {
   switch (event.type) {
     case 'keys':
       return handleKeys(
-        awaitPause({ ...state, pending: null, now: Math.max(state.now, event.at) }, event.at),
+        awaitPause({ ...state, now: Math.max(state.now, event.at) }, event.at),
         event.keys,
         event.at,
       );
@@ -240,10 +246,13 @@ function handleKey(state: State, key: string, at: number): StateTransition {
     const next = handleOverlayKey(state, state.overlay, key, at);
     return key === 'esc' ? keepWhileAway(state, next) : next;
   }
-  const binding = findBinding(key, state);
-  if (binding !== undefined) return runBinding(state, binding, at);
+  const ignored = ignoreRefused(state, key, at);
+  if (ignored !== null) return ignored;
+  const idle = state.refused === null ? state : { ...state, refused: null };
+  const binding = findBinding(key, idle);
+  if (binding !== undefined) return runBinding(idle, binding, at);
   return transitionTo(
-    isForeignLetter(key) ? showMessage(state, 'keys are Latin letters: switch the keyboard layout') : state,
+    isForeignLetter(key) ? showMessage(idle, 'keys are Latin letters: switch the keyboard layout') : idle,
   );
 }
 

@@ -43,7 +43,7 @@ export const createInitialState = (options: {
   jump: null,
   urgentAt: null,
   armed: null,
-  pending: null,
+  refused: null,
   message: null,
   busy: [],
   bulk: null,

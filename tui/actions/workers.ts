@@ -6,7 +6,7 @@ import { isUnreadableWork } from '../panes/states.ts';
 import { explainCheckout } from '../panes/work-lines.ts';
 import { findDetail } from '../state/details.ts';
 import { pauseLog, resumeLog } from '../state/log.ts';
-import type { RunText, State } from '../state/model.ts';
+import type { DetailSubject, RunText, State } from '../state/model.ts';
 import type { ListedEvidence, ListedTrial } from '../state/rows.ts';
 import { getRunText, getSelectedSession, getSelectedTask } from '../state/selection.ts';
 import { findRowOfSession } from '../state/work-items.ts';
@@ -144,12 +144,15 @@ export function checkCanPromote(state: State): string | null {
   return null;
 }
 
-/** Names what is still being fetched before a promotion can be asked about. */
-export function describePromotionCheck(state: State): string | null {
+/** Names what is still being fetched before a promotion can be answered. */
+export function describePromotionCheck(state: State): { subject: DetailSubject; text: string } | null {
   const id = getSelectedSession(state)?.session_id;
   if (id === undefined) return null;
-  if (findTrial(state) === undefined) return 'checking for conflicts …';
-  return findDetail(state, 'evidence', id) === undefined ? 'fetching its evidence …' : null;
+  const subject = { kind: 'session', id } as const;
+  if (findTrial(state) === undefined) return { subject, text: 'checking for conflicts …' };
+  return findDetail(state, 'evidence', id) === undefined
+    ? { subject, text: 'fetching its evidence …' }
+    : null;
 }
 
 /** Explains why the evidence is not enough for a merge; null if it is verified. */

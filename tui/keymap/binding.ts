@@ -1,7 +1,7 @@
 import type { Api } from '../../engine/index.ts';
 import type { ScreenQuestion, StateTransition } from '../actions/transition.ts';
 import type { PaneId } from '../pane-ids.ts';
-import type { State } from '../state/model.ts';
+import type { DetailSubject, State } from '../state/model.ts';
 import type { WorkKind } from '../state/work-items.ts';
 
 export const KEY_GROUPS = [
@@ -59,8 +59,8 @@ export interface KeyBinding {
    * second, different key from `confirm`.
    */
   ask?(state: State): ScreenQuestion | null;
-  /** Names what is still being fetched for the question; the key then shows this, and asks when it has arrived. */
-  waitsFor?(state: State): string | null;
+  /** Names what is still being fetched for the question, which then opens at once and takes its answers later. */
+  waitsFor?(state: State): { subject: DetailSubject; text: string } | null;
   /** True if it asks only to prevent a loss and otherwise runs immediately, and concerns no row. */
   asksOnlyOnLoss?: true;
   /**

@@ -52,7 +52,7 @@ function isAboutRow(
 export const getDisabledReason = (binding: KeyBinding, state: State): string | null =>
   isEngineGone(state) && !binding.offline
     ? 'the engine is not running; u starts it'
-    : (binding.disabledReason?.(state) ?? binding.waitsFor?.(state) ?? null);
+    : (binding.disabledReason?.(state) ?? binding.waitsFor?.(state)?.text ?? null);
 
 export const findBindingById = (id: string): KeyBinding | undefined => KEYMAP.find((each) => each.id === id);
 

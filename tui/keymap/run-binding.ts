@@ -14,11 +14,8 @@ export const TOO_FAST_MS = 30;
 export function runBinding(state: State, binding: KeyBinding, at: number): StateTransition {
   if (isAboutMarks(binding, state)) return openBulkQuestion(state, binding, at);
   const reason = getDisabledReason(binding, state);
-  if (isWaiting(binding, state)) {
-    const pending = { binding: binding.id, subject: state.lists[state.focus].selected ?? '' };
-    return transitionTo({ ...showMessage(state, `${binding.label}: ${reason}`), pending });
-  }
-  if (reason !== null) return transitionTo(showMessage(state, `${binding.label}: ${reason}`));
+  if (isWaiting(binding, state)) return askEarly(state, binding, at);
+  if (reason !== null) return refuse(state, binding, reason, at);
   const acts = (binding.ask !== undefined && binding.asksOnlyOnLoss !== true) || binding.acts === true;
   if (acts && at - state.movedAt < SETTLE_MS) {
     return transitionTo(showMessage(state, 'the selection has just moved: check it, then press again'));
@@ -27,7 +24,7 @@ export function runBinding(state: State, binding: KeyBinding, at: number): State
   if (asked === null) return binding.run?.(state) ?? transitionTo(state);
   const { subject, text, answers } = asked;
   if (state.busy.includes(subject.id))
-    return transitionTo(showMessage(state, `${subject.id}: the answer is on its way`));
+    return refuse(state, binding, `the answer for ${subject.id} is on its way`, at);
   const armed: ArmedKey = {
     binding: binding.id,
     subject,
@@ -36,7 +33,41 @@ export function runBinding(state: State, binding: KeyBinding, at: number): State
     question: text,
     answers: answers.map(({ key, label }) => ({ key, label })),
   };
-  if (binding.requiresReading === true && !isEssentialRead(state, armed)) return readFurther(state);
+  if (binding.requiresReading === true && !isEssentialRead(state, armed))
+    return readFurther({ ...state, refused: { keys: binding.confirm ?? [], at } });
+  return transitionTo({ ...state, armed, message: null });
+}
+
+/** Explains why a key does nothing. The second key of its question, which a hand may already type, does nothing either. */
+function refuse(state: State, { label, confirm }: KeyBinding, reason: string, at: number): StateTransition {
+  const refused = confirm === undefined ? null : { keys: confirm, at };
+  return transitionTo({ ...showMessage(state, `${label}: ${reason}`), refused });
+}
+
+/** How long after a refusal its second key is taken for an answer. */
+const REFUSED_MS = 2000;
+
+/** Ignores the second key of a question that was refused; null if the key is another one. */
+export function ignoreRefused(state: State, key: string, at: number): StateTransition | null {
+  const { refused } = state;
+  if (refused === null) return null;
+  if (!refused.keys.includes(key) || at - refused.at > REFUSED_MS) return null;
+  return transitionTo({ ...state, refused: null });
+}
+
+/** Asks before everything is known. Its answers count once it is, and any other key cancels it. */
+function askEarly(state: State, binding: KeyBinding, at: number): StateTransition {
+  const { subject, text } = binding.waitsFor!(state)!;
+  const { id, label } = binding;
+  const armed: ArmedKey = {
+    binding: id,
+    subject,
+    stamp: getSubjectStamp(state.data, subject),
+    at,
+    question: `${label} ${subject.id}? ${text}`,
+    answers: [],
+    isEarly: true,
+  };
   return transitionTo({ ...state, armed, message: null });
 }
 
@@ -46,6 +77,8 @@ export function answerQuestion(state: State, key: string, at: number): StateTran
   if (armed === null) return transitionTo(state);
   const disarmed = { ...state, armed: null };
   const binding = KEYMAP.find((each) => each.id === armed.binding);
+  if (armed.isEarly && binding?.confirm?.includes(key))
+    return transitionTo(showMessage(state, 'not yet: press it again when the question is complete'));
   const question =
     binding !== undefined && getDisabledReason(binding, state) === null ? binding.ask?.(state) : undefined;
   const chosen = question?.answers.find((each) => each.key === key);
@@ -63,17 +96,18 @@ export function answerQuestion(state: State, key: string, at: number): StateTran
 /** Reports whether a key only waits for something that is still being fetched. */
 function isWaiting(binding: KeyBinding, state: State): boolean {
   const reason = getDisabledReason(binding, state);
-  return reason !== null && reason === binding.waitsFor?.(state);
+  return reason !== null && reason === binding.waitsFor?.(state)?.text;
 }
 
-/** Asks a pending question once its data has arrived; drops it if the selection has changed. */
+/** Completes an early question once everything is known; withdraws it if it is refused. */
 export function askWhenFetched(state: State): State {
-  const { pending } = state;
-  const binding = KEYMAP.find((each) => each.id === pending?.binding);
-  if (pending === null || binding === undefined) return state;
-  const idle = { ...state, pending: null };
-  if (state.lists[state.focus].selected !== pending.subject || state.overlay !== null) return idle;
-  if (isWaiting(binding, state)) return state;
+  const { armed } = state;
+  if (armed?.isEarly !== true) return state;
+  const binding = KEYMAP.find((each) => each.id === armed.binding)!;
+  const idle = { ...state, armed: null };
+  if (isWaiting(binding, idle)) return state;
+  const reason = getDisabledReason(binding, idle);
+  if (reason !== null) return withdraw(idle, `${binding.label}: ${reason}`);
   return runBinding({ ...idle, message: null }, binding, state.now).state;
 }
 

@@ -77,6 +77,8 @@ export interface ArmedKey {
   at: number;
   question: string;
   answers: readonly { key: string; label: string }[];
+  /** True while what it asks about is still being fetched, so that no answer counts yet. */
+  isEarly?: true;
 }
 
 export interface DetailSubject {
@@ -155,8 +157,8 @@ export interface State {
   /** The urgent row that a key went to last: while it is selected, the same key continues with the next one. */
   urgentAt: string | null;
   armed: ArmedKey | null;
-  /** A question that is asked once its data has been fetched; any key cancels it. */
-  pending: { binding: string; subject: string } | null;
+  /** The second keys of a question that was refused: pressed next, they do nothing else. Null for none. */
+  refused: { keys: readonly string[]; at: number } | null;
   message: StatusMessage | null;
   /** Ids of the subjects of calls that the engine has not answered yet. */
   busy: readonly string[];

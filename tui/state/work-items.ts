@@ -173,21 +173,50 @@ function placeTask(data: DashboardData, task: ShownTask): Place {
   }
 }
 
+// Most tasks stay the same from one change to the next, so their rows are kept.
+const rowCache = new WeakMap<ShownTask, WorkItem>();
+
 /** Describes the row of a task. */
 function describeTaskRow(data: DashboardData, index: WorkIndex, id: string): WorkItem | undefined {
   const task = data.tasks.get(id) ?? null;
   const session = findCurrentRun(data, index, id, task);
   const decision = index.decisionByTask.get(id) ?? null;
-  const asks = [session?.session_id ?? id, id].flatMap((owner) => index.askByOwner.get(owner) ?? []);
-  const ask = asks.sort((one, other) => one.expires_at.localeCompare(other.expires_at))[0] ?? null;
+  const ask = findAsk(index, session?.session_id ?? id, id);
+  const known = task === null ? undefined : rowCache.get(task);
+  if (
+    known?.kind !== 'race' &&
+    known?.session === session &&
+    known.decision === decision &&
+    known.ask === ask
+  )
+    return known;
   const row = { id, task, session, decision, ask };
-  if (ask !== null) return { ...row, ...placeAsk(ask) };
+  const place = placeTaskRow(data, row);
+  if (place === undefined) return undefined;
+  const item = { ...row, ...place };
+  if (task !== null) rowCache.set(task, item);
+  return item;
+}
+
+/** Finds the open question of a session or its task whose time ends first. */
+function findAsk({ askByOwner }: WorkIndex, session: string, task: string): ListedAsk | null {
+  if (askByOwner.size === 0) return null;
+  const [one, other] = [askByOwner.get(session), askByOwner.get(task)];
+  if (one === undefined || other === undefined) return one ?? other ?? null;
+  return other.expires_at < one.expires_at ? other : one;
+}
+
+function placeTaskRow(
+  data: DashboardData,
+  { task, session, decision, ask }: Pick<WorkItem, 'task' | 'session' | 'decision' | 'ask'>,
+): Place | undefined {
+  if (ask !== null) return placeAsk(ask);
   if (decision !== null)
-    return { ...row, kind: 'decision', section: NEEDS_YOU, rank: [1, parseIdNumber(decision.decision_id)] };
-  // A failed task may have been given up since its run failed.
-  if (session !== null && !(task !== null && task.status === 'done' && session.failure !== null))
-    return { ...row, ...placeRun(session, task === null || task.status === 'failed') };
-  return task === null ? undefined : { ...row, ...placeTask(data, task) };
+    return { kind: 'decision', section: NEEDS_YOU, rank: [1, parseIdNumber(decision.decision_id)] };
+  // A failed run may have been made good by hand.
+  if (session !== null && !(task?.status === 'done' && session.failure !== null))
+    return placeRun(session, task === null || task.status === 'failed');
+  return task === null ? undefined : placeTask(data, task);
 }
 
 /** Describes the row of a run that is not its task's current one: in a race, or an earlier one. */
@@ -267,7 +296,9 @@ export function listWorkItems(data: DashboardData): readonly WorkItem[] {
   const rows = listOtherRows(data, index);
   for (const task of data.tasks.values())
     if (task.archived_at === null) rows.push(describeTaskRow(data, index, task.task_id)!);
-  index.items = rows.sort(compareItems);
+  const sections = WORK_SECTIONS.map((): WorkItem[] => []);
+  for (const row of rows) sections[row.section]!.push(row);
+  index.items = sections.flatMap((section) => section.sort(compareItems));
   return index.items;
 }
 

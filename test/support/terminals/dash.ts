@@ -46,7 +46,7 @@ export async function act(terminal: Terminal, key: string): Promise<void> {
 
 /** The dashboard's message for a key that it ignored and accepts on a second press; cut off on small screens. */
 const NOT_NOW =
-  /press again|press them one after the other|still being fetched|checking for conflicts|check it again|nothing was done|… ! for all/;
+  /press again|press them one after the other|still being fetched|check it again|nothing was done|… ! for all/;
 
 /** Minimum time to read a question. The dashboard ignores earlier answers because a person did not give them. */
 const READ_MS = 60;

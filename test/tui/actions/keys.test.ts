@@ -448,23 +448,43 @@ describe('actions on workers', () => {
     assert.deepEqual(shown().keys('p', 'p').calls(), []);
   });
 
-  it('p reports a running trial merge, and asks once it is over', () => {
+  it('p asks at once, shows what its trial merge waits for, and takes the answer when it is over', () => {
     const dash = ended().keys('p');
-    assert.equal(dash.state().message?.text, 'promote: checking for conflicts …');
-    assert.equal(showWork(dash, 1).state().armed, null);
-    assert.equal(showEvidence(dash, 1).state().armed?.binding, 'promote');
+    assert.match(screenOf(dash.state()).at(-1) ?? '', /promote s-1\? checking for conflicts … +Esc cancel/);
+    assert.match(dash.keys('m').state().message?.text ?? '', /^not yet/);
+    assert.match(showWork(dash, 1).state().armed?.question ?? '', /checking for conflicts|evidence/);
+    assert.deepEqual(dash.calls(), []);
+    assert.match(showEvidence(dash, 1).state().armed?.question ?? '', /Promote svc\/s-1 into main\?/);
+    assert.equal(dash.keys('m').calls()[0]?.operation, 'worktree.promote');
   });
 
-  it('any key cancels a question that waits for the trial merge', () => {
+  it('any other key cancels a question that waits for the trial merge', () => {
     const dash = showWork(ended().keys('p', 'z'), 1);
     assert.equal(showEvidence(dash, 1).state().armed, null);
+  });
+
+  it('a question whose trial merge finds a conflict is withdrawn, and its second key does nothing else', () => {
+    const dash = ended().keys('p');
+    showWork(dash, 1, { trial: trial(1, { conflicts: ['a.txt'] }) });
+    showEvidence(dash, 1);
+    assert.equal(dash.state().armed, null);
+    assert.match(dash.state().message?.text ?? '', /conflicts in a\.txt/);
+    assert.equal(dash.keys('m').state().overlay, null);
+  });
+
+  it('the second key of a refused question does nothing else, once', () => {
+    const running = ended({ state: 'running', ended_at: null, commits: null });
+    assert.equal(running.keys('p', 'm').state().overlay, null);
+    assert.match(running.state().message?.text ?? '', /still running/);
+    assert.equal(running.keys('m').state().overlay?.kind, 'write');
+    const later = ended({ state: 'running', ended_at: null, commits: null }).keys('p').wait(3000).keys('m');
+    assert.equal(later.state().overlay?.kind, 'write', 'a key after a pause is meant');
   });
 
   it('p gives the reason for a refusal: running, conflicts, a dirty checkout, nothing to merge', () => {
     const reason = (dash: Bench): string => dash.keys('p').state().message?.text ?? '';
     assert.match(reason(ended({ state: 'running' })), /still running/);
     assert.match(reason(ended({ commits: 0 })), /no commits/);
-    assert.match(reason(ended()), /checking for conflicts …/);
     assert.match(
       reason(showWork(ended(), 1, { trial: trial(1, { conflicts: ['a.txt'] }) })),
       /conflicts in a.txt/,

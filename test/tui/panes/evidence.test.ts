@@ -81,7 +81,7 @@ describe('evidence in a promotion', () => {
   });
 
   it('p waits for the evidence, and loads it again when a report arrives', () => {
-    assert.equal(promoteQuestion(openEndedWorker()), '');
+    assert.equal(promoteQuestion(openEndedWorker()), 'promote s-1? fetching its evidence …');
     const dash = showEvidence(openEndedWorker(), 1).keys('p');
     const event = {
       seq: 9,

@@ -403,6 +403,6 @@ describe("the screen's facts about a branch", () => {
     dash.send({ type: 'refs', repository: '/repository' });
     assert.match(text(), /checking the branch/);
     assert.doesNotMatch(text(), /no conflicts/);
-    assert.equal(dash.keys('p').state().armed, null);
+    assert.deepEqual(dash.keys('p').state().armed?.answers, []);
   });
 });
