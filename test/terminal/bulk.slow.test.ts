@@ -37,13 +37,13 @@ describe('many rows in a real terminal', withTmux, () => {
     terminal.keys(',');
     await terminal.shows(/theme +standard/);
     terminal.keys('Enter');
-    await terminal.shows(/theme +colour-blind/);
+    await terminal.shows(/theme +dark/);
     terminal.keys('Escape');
-    await terminal.gone('colour-blind');
+    await terminal.gone('column agent');
     terminal.keys('q');
     await terminal.exited();
     const text = readFileSync(join(workspace.env.SVC_HOME ?? '', 'ui.yaml'), 'utf8');
-    assert.match(text, /theme: colour-blind/);
+    assert.match(text, /theme: dark/);
     assert.match(text, /work: -id/);
   });
 

@@ -25,8 +25,8 @@ export interface ListedRow {
 }
 
 /**
- * Renders the heading and visible rows of a list. The selected row has a mark in addition to its colour, and is
- * inverse in the focused pane. Only visible rows are touched, so ten thousand rows cost as much as thirty.
+ * Renders the heading and visible rows of a list. The selected row has a mark in addition to its colour, and keeps
+ * the colour of its state. Only visible rows are touched, so ten thousand rows cost as much as thirty.
  */
 export function renderListLines(
   anyPane: AnyPane,
@@ -99,10 +99,13 @@ export function renderRows(
     const isMarked = state.lists[pane.id].marks.has(id);
     const isSelected = state === of && id === selected;
     if (!isSelected) return [isMarked ? span('●', 'key') : span(' '), ...cellsOf];
-    const text = `${isMarked ? '◉' : '▶'}${cellsOf.map((each) => each.text).join('')}`;
-    return [
-      span(text + ' '.repeat(Math.max(0, cells - measureCells(text))), focused ? 'selected' : 'marked'),
-    ];
+    // There is one cursor on the screen, in the box that has the keyboard.
+    const sign = isMarked ? '◉' : focused ? '▶' : '•';
+    const room = cells - 1 - cellsOf.reduce((sum, { text }) => sum + measureCells(text), 0);
+    const line = [span(sign, 'strong'), ...cellsOf, span(' '.repeat(Math.max(0, room)))];
+    return focused
+      ? line.map((each): StyledSpan => ({ ...each, isSelected: true }))
+      : [span(line.map(({ text }) => text).join(''), 'marked')];
   };
   return [renderHeadings(columns, of.lists[pane.id].sort), ...rows.map(renderRow)];
 }

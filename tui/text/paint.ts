@@ -17,9 +17,10 @@ export function paintLines(lines: readonly StyledLine[], { theme, isWhole = fals
   return lines
     .map((line) =>
       line
-        .map(({ text, style = 'plain' }) => {
+        .map(({ text, style = 'plain', isSelected }) => {
           const shown = isWhole ? cleanText(text) : makeDrawable(text);
-          const looks = theme?.[style] ?? [];
+          const own = theme?.[style] ?? [];
+          const looks = isSelected ? [...(theme?.selected ?? []), ...own] : own;
           if (shown === '' || looks.length === 0) return shown;
           return styleText([...looks], shown, { validateStream: false });
         })

@@ -9,8 +9,28 @@ const BRIGHT = [
   'cyanBright',
   'whiteBright',
 ] as const;
+const BACKGROUNDS = [
+  'bgBlack',
+  'bgRed',
+  'bgGreen',
+  'bgYellow',
+  'bgBlue',
+  'bgMagenta',
+  'bgCyan',
+  'bgWhite',
+] as const;
 /** The sixteen colours of a terminal, as `styleText` names them. */
-export const LOOKS = ['bold', 'dim', 'italic', 'underline', 'inverse', ...HUES, ...BRIGHT] as const;
+export const LOOKS = [
+  'bold',
+  'dim',
+  'italic',
+  'underline',
+  'inverse',
+  ...HUES,
+  ...BRIGHT,
+  ...BACKGROUNDS,
+  'bgBlackBright',
+] as const;
 export type SpanStyle = (typeof LOOKS)[number];
 
 /**
@@ -42,12 +62,39 @@ export type TextStyle = keyof typeof STANDARD;
 export type Theme = Readonly<Record<TextStyle, readonly SpanStyle[]>>;
 
 export const STYLES = Object.keys(STANDARD) as TextStyle[];
-export const THEME_NAMES = ['standard', 'colour-blind'] as const;
+export const THEME_NAMES = ['standard', 'dark', 'light', 'colour-blind'] as const;
 export type ThemeName = (typeof THEME_NAMES)[number];
 
-/** The built-in themes. In the second, red and green, which many eyes cannot distinguish, are blue and bold yellow. */
+/**
+ * The built-in themes. The standard one reads on any background; the ones for dark and light terminals have a quieter
+ * selection and more contrast. In the last, red and green, which many eyes cannot distinguish, are blue and bold yellow.
+ */
 export const THEMES: Readonly<Record<ThemeName, Theme>> = {
   standard: STANDARD,
+  dark: {
+    ...STANDARD,
+    focus: ['cyanBright'],
+    key: ['bold', 'cyanBright'],
+    good: ['greenBright'],
+    bad: ['redBright'],
+    warn: ['yellowBright'],
+    live: ['cyanBright'],
+    selected: ['bgBlue', 'whiteBright'],
+    added: ['greenBright'],
+    removed: ['redBright'],
+    question: ['bold', 'yellowBright'],
+  },
+  light: {
+    ...STANDARD,
+    focus: ['blue'],
+    key: ['bold', 'blue'],
+    warn: ['magenta'],
+    live: ['blue'],
+    selected: ['bgCyan', 'black'],
+    hit: ['inverse', 'blue'],
+    hunk: ['blue'],
+    question: ['bold', 'magenta'],
+  },
   'colour-blind': {
     ...STANDARD,
     good: ['blueBright'],
@@ -64,6 +111,8 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
 export interface StyledSpan {
   text: string;
   style?: TextStyle | undefined;
+  /** True in the selected row of the list that has the keyboard: the style of its state is on the selection's. */
+  isSelected?: true;
 }
 
 /** A line of the screen: spans from left to right, without line breaks or control characters. */

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { styleText } from 'node:util';
 import type { DashboardEffect } from '../../../tui/actions/transition.ts';
 import { DEFAULT_PREFERENCES, getTheme, type Preferences } from '../../../tui/preferences/preferences.ts';
 import { reduceState } from '../../../tui/reducer.ts';
 import type { State } from '../../../tui/state/model.ts';
 import { createInitialState } from '../../../tui/store.ts';
 import { paintLines } from '../../../tui/text/paint.ts';
+import { THEME_NAMES, THEMES } from '../../../tui/text/theme.ts';
 import { type Bench, bench, decisionRow, NOW, taskRow } from '../../support/terminals/dashboard.ts';
 import { screenOf } from '../../support/terminals/render.tsx';
 
@@ -25,8 +27,8 @@ describe('preferences', () => {
     const self = openTasks().keys(',');
     assert.match(screenOf(self.state()).join('\n'), /theme +standard/);
     self.keys('enter');
-    assert.equal(self.state().preferences.theme, 'colour-blind');
-    assert.deepEqual(savedBy(self), [{ path: ['theme'], value: 'colour-blind' }]);
+    assert.equal(self.state().preferences.theme, 'dark');
+    assert.deepEqual(savedBy(self), [{ path: ['theme'], value: 'dark' }]);
   });
 
   it('a column of the focused list is hidden, and shown again', () => {
@@ -99,6 +101,22 @@ describe('preferences', () => {
     assert.match(paint({ theme: 'colour-blind' }), /\u001b\[93m/);
     assert.equal(paint({ colours: { bad: ['blue'] } }), '\u001b[34mbad\u001b[39m');
     assert.equal(paintLines(line, { theme: null }), 'bad');
+  });
+
+  it('a selected row keeps the colour of its state in every theme, and there is one cursor on the screen', () => {
+    const selected = [[{ text: 'failed', style: 'bad', isSelected: true } as const]];
+    for (const theme of THEME_NAMES) {
+      const { bad, selected: on } = getTheme({ ...DEFAULT_PREFERENCES, theme });
+      const painted = paintLines(selected, { theme: THEMES[theme] });
+      for (const look of [...bad, ...on.slice(0, 1)])
+        assert.ok(painted.includes(styleText(look, '|').split('|')[0]!), `${theme} ${look}`);
+    }
+    const dash = bench(140, 40).data({ tasks: [taskRow(1), taskRow(2)] });
+    const cursors = (): number => screenOf(dash.state()).join('').split('▶').length - 1;
+    assert.equal(cursors(), 1);
+    dash.keys('tab');
+    assert.equal(cursors(), 0, 'the text has the keyboard');
+    assert.match(screenOf(dash.state()).join('\n'), /•t-1/);
   });
 });
 

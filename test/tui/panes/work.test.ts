@@ -169,7 +169,7 @@ describe('the space of the list and the text', () => {
           for (const line of lines) assert.ok(stringWidth(line) <= columns, line);
           if (count > 0)
             assert.ok(
-              lines.some((line) => line.includes('▶t-')),
+              lines.some((line) => /[▶•]t-/.test(line)),
               `${keys}`,
             );
         }

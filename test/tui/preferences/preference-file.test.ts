@@ -46,7 +46,7 @@ describe('ui.yaml', () => {
 
   for (const [text, problem] of [
     ['bell: true\nthem: standard\n', /ui\.yaml:2:1 them: unknown key, did you mean theme\?/],
-    ['theme: dark\n', /ui\.yaml:1:8 theme: expected one of standard, colour-blind/],
+    ['theme: dusk\n', /ui\.yaml:1:8 theme: expected one of standard, dark, light, colour-blind/],
     ['keys:\n  approv: [y]\n', /ui\.yaml:2:3 keys\.approv: unknown key, did you mean approve\?/],
     ['keys:\n  approve: [y]\n', /ui\.yaml:2:\d+ keys\.approve: y is the second key/],
     ['keys:\n  approve: [d]\n', /ui\.yaml:2:\d+ keys\.approve: d is already the key of deny/],
