@@ -22,6 +22,7 @@ import {
 } from '../dist/engine/index.js';
 import { KEY_GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
 import { formatKey } from '../dist/tui/keymap/name-key.js';
+import { describeBindingPlace } from '../dist/tui/keymap/place.js';
 import { formatBindingKeys } from '../dist/tui/overlays/key-finder.js';
 import { DEFAULT_PREFERENCES } from '../dist/tui/preferences/preferences.js';
 import { preferencesSchema } from '../dist/tui/preferences/schema.js';
@@ -185,26 +186,6 @@ async function hookTables() {
 }
 
 /** Contexts in which a key works. */
-/** The kinds of rows in the list of work, in words. */
-const ROW_WORDS = {
-  ask: 'questions',
-  decision: 'decisions',
-  race: 'races',
-  live: 'live runs',
-  ended: 'ended runs',
-  over: 'merged runs',
-  task: 'tasks without a run',
-};
-
-function placeOf({ panes, rows, view }) {
-  // Enter opens a question, and the text of any other row.
-  const words = panes === undefined ? undefined : rows?.map((kind) => ROW_WORDS[kind]);
-  const kinds = words?.join(', ').replace('live runs, ended runs, merged runs', 'runs');
-  const where = panes === undefined ? 'everywhere' : panes.join(', ');
-  const place = kinds === undefined ? where : `${where}: ${kinds}`;
-  return view === undefined ? place : `${place}, ${view === 'text' ? 'reading' : 'in the list'}`;
-}
-
 /** Keys of ui.yaml. */
 function preferenceTables() {
   const rows = Object.entries(preferencesSchema.shape).map(([name, type]) => [
@@ -242,7 +223,7 @@ function keysTable() {
         .map(code)
         .join(' '),
       each.about,
-      placeOf(each),
+      describeBindingPlace(each),
     ]),
   );
   return table(['group', 'keys', 'action', 'where'], rows);

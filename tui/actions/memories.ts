@@ -20,9 +20,6 @@ export function getSelectedMemory(state: State): ListedMemory | undefined {
   return selected === null ? undefined : state.data.memories?.memories.find((each) => each.id === selected);
 }
 
-export const openMemories = (state: State): StateTransition =>
-  transitionTo({ ...state, focus: 'memories', view: 'list' });
-
 export const checkIsSelected = (state: State): string | null =>
   getSelectedMemory(state) === undefined ? 'no memory is selected' : null;
 

@@ -33,6 +33,8 @@ export interface KeyBinding {
   /** One or two words for the hint bar. */
   label: string;
   about: string;
+  /** Other words for it, by which the palette finds it. */
+  aliases?: readonly string[];
   /** Panes in which the key works; all panes if left out. */
   panes?: readonly PaneId[];
   /** In the list of work, the rows that the key is about; all rows, or none, if left out. */

@@ -8,6 +8,7 @@ const inBus = { group: 'Bus', panes: ['bus'] } as const;
 export const BUS_KEYS: readonly KeyBinding[] = [
   {
     id: 'ack',
+    aliases: ['read'],
     operation: 'msg.ack',
     ...inBus,
     keys: ['a'],
@@ -30,6 +31,7 @@ export const BUS_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'write',
+    aliases: ['message', 'send'],
     operation: 'msg.send',
     group: 'Bus',
     panes: ['bus', 'peers'],
@@ -42,6 +44,7 @@ export const BUS_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'who',
+    aliases: ['peers', 'participants'],
     operation: 'msg.peers',
     group: 'Bus',
     panes: ['bus', 'locks'],

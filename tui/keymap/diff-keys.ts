@@ -76,6 +76,7 @@ export const DIFF_KEYS: readonly KeyBinding[] = [
 export const WORKTREE_KEYS: readonly KeyBinding[] = [
   {
     id: 'edit-worktree',
+    aliases: ['editor', 'code'],
     group: 'Workers',
     panes: ['work'],
     rows: [...RUNS, 'ask'],
@@ -90,6 +91,7 @@ export const WORKTREE_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'shell',
+    aliases: ['terminal', 'cd'],
     group: 'Workers',
     panes: ['work'],
     rows: [...RUNS, 'ask'],

@@ -7,6 +7,7 @@ const inLists = { group: 'View', view: 'list', offline: true, isHiddenInHints: t
 export const LIST_KEYS: readonly KeyBinding[] = [
   {
     id: 'zoom',
+    aliases: ['maximise'],
     ...inLists,
     keys: ['z'],
     label: 'zoom',
@@ -15,6 +16,7 @@ export const LIST_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'sort-next',
+    aliases: ['order'],
     ...inLists,
     keys: ['>'],
     label: 'sort by next',

@@ -6,16 +6,6 @@ const inMemory = { group: 'Memory', panes: ['memories'] } as const;
 /** Keys of the memories. */
 export const MEMORY_KEYS: readonly KeyBinding[] = [
   {
-    id: 'memories',
-    operation: 'memory.browse',
-    group: 'Memory',
-    keys: ['M'],
-    label: 'memory',
-    about: 'list memories, and what the last worker received; / searches as you type, type:gotcha',
-    isHiddenInHints: true,
-    run: memories.openMemories,
-  },
-  {
     id: 'keep-memory',
     operation: 'memory.keep',
     ...inMemory,
@@ -40,6 +30,7 @@ export const MEMORY_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'forget-memory',
+    aliases: ['delete'],
     operation: 'memory.forget',
     ...inMemory,
     keys: ['x'],

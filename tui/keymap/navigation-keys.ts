@@ -1,10 +1,31 @@
+import type { Api } from '../../engine/index.ts';
 import * as diffCursor from '../actions/diff-cursor.ts';
 import * as navigation from '../actions/navigation.ts';
+import type { PaneId } from '../pane-ids.ts';
 import { PANES } from '../panes/index.ts';
 import type { KeyBinding } from './binding.ts';
 
 const moves = { group: 'Move', moves: true, offline: true, isHiddenInHints: true } as const;
 const always = { offline: true, isHiddenInHints: true } as const;
+
+/** Other words for the lists, by which the palette finds them. */
+const VIEW_ALIASES: Partial<Readonly<Record<PaneId, readonly string[]>>> = {
+  work: ['tasks', 'workers', 'runs', 'sessions', 'decisions', 'asks', 'questions', 'home'],
+  bus: ['messages', 'inbox'],
+  events: ['history', 'timeline'],
+  usage: ['cost', 'tokens', 'budget'],
+  memories: ['notes'],
+  deliveries: ['webhooks'],
+  stats: ['statistics', 'figures'],
+  projects: ['folders', 'repositories'],
+};
+
+/** Letters of lists, besides their numbers. */
+const VIEW_LETTERS: Partial<Readonly<Record<PaneId, readonly string[]>>> = { memories: ['M'], stats: ['S'] };
+const VIEW_OPERATIONS: Partial<Readonly<Record<PaneId, keyof Api>>> = {
+  memories: 'memory.browse',
+  stats: 'stats.read',
+};
 
 /** Keys that move, read and search. All of them work while the engine is not running. */
 export const NAVIGATION_KEYS: readonly KeyBinding[] = [
@@ -43,6 +64,7 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'filter',
+    aliases: ['search', 'find'],
     group: 'View',
     view: 'list',
     keys: ['/'],
@@ -53,6 +75,7 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'search',
+    aliases: ['find'],
     group: 'View',
     view: 'text',
     keys: ['/'],
@@ -86,6 +109,7 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
 
   {
     id: 'waiting',
+    aliases: ['next', 'urgent'],
     group: 'Panes',
     keys: ['.'],
     label: 'next waiting',
@@ -95,6 +119,7 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'workspaces',
+    aliases: ['all'],
     group: 'Panes',
     keys: ['W'],
     label: 'workspaces',
@@ -109,9 +134,11 @@ export const NAVIGATION_KEYS: readonly KeyBinding[] = [
       id: `pane-${each.id}`,
       ...always,
       group: 'Panes',
-      keys: [each.digit],
+      keys: [each.digit, ...(VIEW_LETTERS[each.id] ?? [])],
+      ...(VIEW_OPERATIONS[each.id] === undefined ? {} : { operation: VIEW_OPERATIONS[each.id]! }),
       label: each.title,
       about: `go to ${each.title}`,
+      aliases: VIEW_ALIASES[each.id] ?? [],
       run: navigation.focusPane(each.id),
     }),
   ),

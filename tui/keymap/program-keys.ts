@@ -20,6 +20,7 @@ export const PROGRAM_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'help',
+    aliases: ['keys'],
     group: 'Program',
     keys: ['?'],
     label: 'help',
@@ -29,6 +30,7 @@ export const PROGRAM_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'preferences',
+    aliases: ['settings', 'options', 'theme', 'config'],
     ...always,
     group: 'Program',
     keys: [','],
@@ -38,6 +40,7 @@ export const PROGRAM_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'copy',
+    aliases: ['yank', 'clipboard'],
     ...always,
     group: 'Program',
     keys: ['Y'],
@@ -48,6 +51,7 @@ export const PROGRAM_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'engine',
+    aliases: ['status', 'daemon'],
     ...always,
     group: 'Program',
     keys: ['i'],
@@ -86,6 +90,7 @@ export const PROGRAM_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'start-engine',
+    aliases: ['up'],
     group: 'Program',
     keys: ['u'],
     label: 'start engine',
@@ -97,6 +102,7 @@ export const PROGRAM_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'redraw',
+    aliases: ['refresh'],
     ...always,
     group: 'Program',
     keys: ['ctrl+l'],
@@ -115,6 +121,7 @@ export const PROGRAM_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'quit',
+    aliases: ['exit', 'close'],
     group: 'Program',
     keys: ['q', 'ctrl+c'],
     label: 'quit',

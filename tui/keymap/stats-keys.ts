@@ -1,18 +1,8 @@
-import { openStats, showNextStatsKind } from '../actions/stats.ts';
+import { showNextStatsKind } from '../actions/stats.ts';
 import type { KeyBinding } from './binding.ts';
 
 /** Keys of the figures. */
 export const STATS_KEYS: readonly KeyBinding[] = [
-  {
-    id: 'stats',
-    operation: 'stats.read',
-    group: 'Stats',
-    keys: ['S'],
-    label: 'stats',
-    about: 'show statistics: outcomes, times, rework, tokens, money, and when the queue is likely to end',
-    isHiddenInHints: true,
-    run: openStats,
-  },
   {
     id: 'stats-kind',
     group: 'Stats',

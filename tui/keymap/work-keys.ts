@@ -31,6 +31,7 @@ const hasEnded = (state: State): boolean => getSelectedItem(state)?.kind !== 'li
 export const WORK_KEYS: readonly KeyBinding[] = [
   {
     id: 'answer',
+    aliases: ['reply'],
     operation: 'ask.answer',
     group: 'Asks',
     ...inWork,
@@ -46,6 +47,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'approve',
+    aliases: ['accept', 'allow', 'yes'],
     operation: 'decision.approve',
     ...onDecisions,
     keys: ['a'],
@@ -59,6 +61,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'deny',
+    aliases: ['reject', 'refuse', 'no'],
     operation: 'decision.deny',
     ...onDecisions,
     keys: ['d'],
@@ -71,6 +74,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'edit',
+    aliases: ['prompt'],
     operation: 'decision.edit',
     ...onDecisions,
     keys: ['e'],
@@ -83,6 +87,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
 
   {
     id: 'promote',
+    aliases: ['merge', 'rebase', 'land', 'apply'],
     operation: 'worktree.promote',
     ...onRuns,
     keys: ['p'],
@@ -98,6 +103,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'new',
+    aliases: ['create', 'add', 'task'],
     operation: 'task.add',
     group: 'Tasks',
     ...inWork,
@@ -110,6 +116,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'run',
+    aliases: ['start', 'retry', 'rerun', 'dispatch'],
     operation: 'task.run',
     ...onTasks,
     rows: ['task', 'ended', 'over'],
@@ -125,6 +132,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'assign',
+    aliases: ['agent'],
     operation: 'task.assign',
     ...onTasks,
     rows: ['task', 'decision'],
@@ -136,6 +144,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'race',
+    aliases: ['compete'],
     operation: 'task.race',
     ...onTasks,
     rows: ['task', 'decision', 'ended', 'over'],
@@ -149,6 +158,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'compare',
+    aliases: ['diff'],
     operation: 'task.compare',
     group: 'Tasks',
     ...inWork,
@@ -162,6 +172,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'stop',
+    aliases: ['kill', 'cancel', 'abort'],
     operation: ['task.cancel', 'worker.kill'],
     group: 'Tasks',
     ...inWork,
@@ -175,6 +186,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'done',
+    aliases: ['finish', 'mark'],
     operation: 'task.done',
     ...onTasks,
     keys: ['D'],
@@ -186,6 +198,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'follow',
+    aliases: ['tail', 'pause'],
     ...onRuns,
     keys: ['f'],
     label: 'follow',
@@ -196,6 +209,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'view',
+    aliases: ['diff', 'log', 'work'],
     ...onRuns,
     keys: ['v'],
     label: 'log/work',
@@ -205,6 +219,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'put-away',
+    aliases: ['archive', 'discard', 'delete', 'remove', 'drop'],
     operation: ['worktree.discard', 'task.archive'],
     group: 'Tasks',
     ...inWork,
@@ -220,6 +235,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'undo',
+    aliases: ['restore', 'unarchive', 'revert'],
     operation: ['worktree.restore', 'task.unarchive'],
     group: 'Tasks',
     ...inWork,
@@ -233,6 +249,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'resume',
+    aliases: ['continue'],
     operation: 'worker.resume',
     ...onRuns,
     keys: ['R'],
@@ -245,6 +262,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'follow-up',
+    aliases: ['continue', 'feedback'],
     operation: 'worker.follow_up',
     ...onRuns,
     keys: ['F'],
@@ -259,6 +277,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   ...DIFF_KEYS,
   {
     id: 'attach',
+    aliases: ['enter', 'takeover'],
     operation: 'worker.attach',
     ...onRuns,
     keys: ['A'],
@@ -270,6 +289,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'tell',
+    aliases: ['message', 'send', 'msg'],
     ...onRuns,
     rows: [...RUNS, 'ask'],
     keys: ['m'],
@@ -281,6 +301,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'interrupt',
+    aliases: ['steer'],
     operation: 'worker.interrupt',
     ...onRuns,
     rows: ['live', 'ask'],
@@ -295,6 +316,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   ...WORKTREE_KEYS,
   {
     id: 'publish',
+    aliases: ['pull request', 'push'],
     operation: 'worktree.pr',
     ...onRuns,
     keys: ['o'],
@@ -305,6 +327,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'task-text',
+    aliases: ['history'],
     ...onRuns,
     keys: ['t'],
     label: 'task',
@@ -315,6 +338,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
 
   {
     id: 'rerun',
+    aliases: ['tests', 'check'],
     operation: 'verify.rerun',
     ...onRuns,
     keys: ['V'],
@@ -327,6 +351,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'impact',
+    aliases: ['callers'],
     operation: 'impact',
     ...onRuns,
     isHiddenInHints: true,
@@ -338,6 +363,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'unhold',
+    aliases: ['circuit'],
     operation: 'agent.reset',
     group: 'Workers',
     isHiddenInHints: true,
@@ -351,6 +377,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
 
   {
     id: 'redeliver',
+    aliases: ['retry'],
     operation: 'notify.redeliver',
     group: 'Deliveries',
     panes: ['deliveries'],

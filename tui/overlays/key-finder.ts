@@ -1,7 +1,8 @@
 import type { StateTransition } from '../actions/transition.ts';
-import { transitionTo } from '../actions/transition.ts';
+import { showMessage, transitionTo } from '../actions/transition.ts';
 import { getDisabledReason, getKeymap, isBindingHere, KEY_GROUPS, type KeyBinding } from '../keymap/index.ts';
 import { formatKey } from '../keymap/name-key.ts';
+import { describeBindingPlace } from '../keymap/place.ts';
 import { runBinding } from '../keymap/run-binding.ts';
 import { editInput } from '../state/input.ts';
 import type { State } from '../state/model.ts';
@@ -14,26 +15,54 @@ const MANY_PANES = 5;
 
 type Finder = Extract<OverlayState, { kind: 'help' | 'palette' }>;
 
-/**
- * Lists the bindings that match the query, those of the focused pane first. Help searches all of them, the palette
- * only the available ones.
- */
+/** How well a binding matches a query; the smallest is the best, and null is no match. */
+function rankMatch(
+  { id, label, aliases = [], about, group, keys }: KeyBinding,
+  query: string,
+): number | null {
+  const names = [label, id, id.replace(/^pane-/, ''), ...aliases].map((name) => name.toLowerCase());
+  if (query === '') return 0;
+  if (names.includes(query)) return 0;
+  if (names.some((name) => name.startsWith(query))) return 1;
+  const words = query.split(/\s+/);
+  const isIn = (text: string): boolean => words.every((word) => text.includes(word));
+  if (isIn(names.join(' '))) return 2;
+  return isIn(`${group} ${names.join(' ')} ${about} ${keys.join(' ')}`.toLowerCase()) ? 3 : null;
+}
+
+/** Lists the bindings that match the query, the best first, and among equal ones those of the selected row. */
 export function findBindings(state: State, { kind, input }: Finder): readonly KeyBinding[] {
-  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const query = input.value.toLowerCase().trim();
   const keymap = getKeymap(state);
   const isOwnKey = (each: KeyBinding): boolean =>
     each.panes?.includes(state.focus) === true && isBindingHere(each, state);
   const all =
-    kind === 'help' ? keymap : keymap.filter((each) => isBindingHere(each, state) && each.id !== 'palette');
+    kind === 'help' ? keymap : keymap.filter((each) => each.id !== 'palette' && each.group !== 'Move');
   // A key of many panes, such as Enter, is not the pane's own.
   const own = all.filter((each) => isOwnKey(each) && (each.panes?.length ?? 0) < MANY_PANES);
   const others = all.filter((each) => !own.includes(each));
-  const ordered = [...own, ...KEY_GROUPS.flatMap((group) => others.filter((each) => each.group === group))];
-  return ordered.filter((each) => {
-    const text = `${each.group} ${each.label} ${each.about} ${each.keys.join(' ')}`.toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
+  const here =
+    kind === 'help'
+      ? others
+      : others.toSorted(
+          (one, other) => Number(isBindingHere(other, state)) - Number(isBindingHere(one, state)),
+        );
+  const ordered =
+    kind === 'help'
+      ? [...own, ...KEY_GROUPS.flatMap((group) => here.filter((each) => each.group === group))]
+      : [...own, ...here];
+  return ordered
+    .flatMap((each) => {
+      const rank = rankMatch(each, query);
+      return rank === null ? [] : [{ each, rank }];
+    })
+    .sort((one, other) => one.rank - other.rank)
+    .map(({ each }) => each);
 }
+
+/** Explains why a binding does nothing now: what it waits for, or where it works; null if it works. */
+const explainWhyNot = (state: State, binding: KeyBinding): string | null =>
+  isBindingHere(binding, state) ? getDisabledReason(binding, state) : `for ${describeBindingPlace(binding)}`;
 
 export function handleFinderKey(state: State, overlay: Finder, key: string, at: number): StateTransition {
   const all = findBindings(state, overlay);
@@ -57,9 +86,13 @@ export function handleFinderKey(state: State, overlay: Finder, key: string, at: 
       if (chosen === undefined) return transitionTo(state);
       const closed = { ...state, overlay: null };
       if (isBindingHere(chosen, state)) return runBinding(closed, chosen, at);
-      // A key of another pane only goes there, so that the person first sees the row it would act on.
       const pane = chosen.panes?.[0] ?? state.focus;
-      return transitionTo({ ...closed, focus: pane, view: chosen.view ?? 'list' });
+      if (pane === state.focus && chosen.rows !== undefined)
+        return transitionTo(
+          showMessage(closed, `${chosen.label}: select one of ${describeBindingPlace(chosen)}`),
+        );
+      // A key of another pane only goes there, so that the person first sees the row it would act on.
+      return transitionTo({ ...closed, focus: pane, view: chosen.view === 'text' ? 'full' : 'list' });
     }
     default: {
       const input = editInput(overlay.input, key);
@@ -85,7 +118,7 @@ export const formatBindingKeys = ({ keys, confirm, asksOnlyOnLoss }: KeyBinding)
   return second === undefined ? first : `${first} ${second}`;
 };
 
-/** Renders one row for each binding, with its group in front, scrolled to the highlighted one. */
+/** Renders one row for each binding, with its group or its name in front, scrolled to the highlighted one. */
 export function renderFinderLines(state: State, overlay: Finder, cells: number, rows: number): StyledLine[] {
   const all = findBindings(state, overlay);
   const top = Math.max(0, Math.min(overlay.index - Math.floor(rows / 2), all.length - rows));
@@ -93,13 +126,15 @@ export function renderFinderLines(state: State, overlay: Finder, cells: number, 
   return all.slice(top, top + rows).map((each, index) => {
     const at = top + index;
     const group = at === top || all[at - 1]?.group !== each.group ? each.group : '';
-    const reason = getDisabledReason(each, state);
+    const reason = overlay.kind === 'help' && !isBindingHere(each, state) ? null : explainWhyNot(state, each);
     const keys = formatBindingKeys(each);
-    const about = reason !== null && isBindingHere(each, state) ? `${each.about} (${reason})` : each.about;
+    const isHelp = overlay.kind === 'help';
+    const about =
+      reason === null ? each.about : isHelp ? `${each.about} (${reason})` : `(${reason}) ${each.about}`;
     const line: StyledLine = [
-      span(padText(group, 11), 'dim'),
+      overlay.kind === 'help' ? span(padText(group, 11), 'dim') : span(padText(each.label, 17), 'strong'),
       span(padText(keys, KEY_CELLS), 'key'),
-      span(about, reason !== null && isBindingHere(each, state) ? 'dim' : undefined),
+      span(about, reason === null ? undefined : 'dim'),
     ];
     const text = line.map((part) => part.text).join('');
     return at === overlay.index ? [span(padText(text, cells), 'selected')] : markHits(line, query);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { KEYMAP } from '../../../tui/keymap/index.ts';
+import { findBindings } from '../../../tui/overlays/key-finder.ts';
 import { getLogLines } from '../../../tui/state/log.ts';
 import {
   type Bench,
@@ -9,6 +11,7 @@ import {
   showTask,
   taskRow,
 } from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
 
 const taskRows = (count: number, from = 1) =>
   Array.from({ length: count }, (_, index) => taskRow(from + index));
@@ -193,6 +196,70 @@ describe('help and palette', () => {
     dash.keys('?').send({ type: 'paste', text: 'promote the branch' }).keys('enter');
     assert.equal(dash.state().focus, 'work');
     assert.equal(dash.state().armed, null);
+  });
+});
+
+describe('finding an action by a word', () => {
+  const firstOf = (dash: Bench, words: string): string | undefined => {
+    dash.keys(':').send({ type: 'paste', text: words });
+    const { overlay } = dash.state();
+    if (overlay?.kind !== 'palette') return undefined;
+    const found = findBindings(dash.state(), overlay)[0]?.id;
+    dash.keys('esc');
+    return found;
+  };
+
+  it('the palette finds every action and view by its name and by other words', () => {
+    const dash = bench().data({ tasks: taskRows(2) });
+    for (const [words, id] of [
+      ['archive', 'put-away'],
+      ['discard', 'put-away'],
+      ['kill', 'stop'],
+      ['cancel', 'stop'],
+      ['merge', 'promote'],
+      ['settings', 'preferences'],
+      ['workers', 'pane-work'],
+      ['tasks', 'pane-work'],
+      ['messages', 'pane-bus'],
+      ['memory', 'pane-memories'],
+      ['statistics', 'pane-stats'],
+      ['projects', 'pane-projects'],
+      ['exit', 'quit'],
+      ['retry', 'run'],
+      ['pr', 'publish'],
+    ] as const)
+      assert.equal(firstOf(dash, words), id, words);
+  });
+
+  it('the palette finds each action by its id and its label', () => {
+    const dash = bench().data({ tasks: taskRows(1) });
+    for (const { id, label, group } of KEYMAP) {
+      if (id === 'palette' || group === 'Move') continue;
+      for (const words of [id, label]) {
+        const found = KEYMAP.find((each) => each.id === firstOf(dash, words));
+        const names = [found?.id, found?.label.toLowerCase(), ...(found?.aliases ?? [])];
+        assert.ok(
+          names.includes(words.toLowerCase()) || found?.id === `pane-${words}`,
+          `${words}: ${found?.id}`,
+        );
+      }
+    }
+  });
+
+  it('the palette shows why an action is disabled, and where one of another row works', () => {
+    const dash = bench(120, 30).data({ tasks: [taskRow(1, { status: 'done' })] });
+    const shown = (words: string): string => {
+      dash.keys(':').send({ type: 'paste', text: words });
+      const text = screenOf(dash.state()).join('\n');
+      dash.keys('enter');
+      return text;
+    };
+    assert.match(shown('kill'), /stop .*\(t-1 has ended \(done\)\)/);
+    assert.match(dash.state().message?.text ?? '', /t-1 has ended/);
+    assert.match(shown('promote'), /promote .*\(for work: runs\)/);
+    assert.match(dash.state().message?.text ?? '', /promote: select one of work: runs/);
+    shown('inbox');
+    assert.equal(dash.state().focus, 'bus');
   });
 });
 
