@@ -295,13 +295,23 @@ function settleLists(before: State, after: State): State {
     );
   }
   // The jump finished later, so the program moved the cursor and not a key.
-  if (before.jump?.pane === state.focus && state.jump === null) state = { ...state, movedAt: state.now };
+  if (before.jump?.pane === state.focus && state.jump === null) {
+    if (before.jump.ask === undefined) state = { ...state, movedAt: state.now };
+    else state = askAfterJump(state, before.jump.ask);
+  }
   const layout = getLayout(state);
   for (const id of PANE_IDS) {
     const list = scrollIntoView(state.lists[id], getListHeight(layout, id));
     if (list !== state.lists[id]) state = replaceList(state, id, list);
   }
   return state;
+}
+
+/** Asks the question of a jump about its row, unless the person is doing something else. */
+function askAfterJump(state: State, id: string): State {
+  const binding = findBindingById(id);
+  if (binding === undefined || state.overlay !== null || state.armed !== null) return state;
+  return runBinding({ ...state, movedAt: Number.NEGATIVE_INFINITY }, binding, state.now).state;
 }
 
 function hasChangedKind(before: State, state: State): boolean {

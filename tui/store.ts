@@ -40,6 +40,8 @@ export const createInitialState = (options: {
   details: [],
   overlay: null,
   setAside: [],
+  draft: null,
+  bases: {},
   jump: null,
   urgentAt: null,
   armed: null,

@@ -105,23 +105,24 @@ export function createHands(terminal: Terminal): Hands {
     },
     async addTask(title, prompt, agent) {
       await act(terminal, 'n');
-      await terminal.shows(/▶ who +◂ agent alice/);
-      for (const name of ['bob', 'carol'].slice(0, agent)) {
-        terminal.keys('Right');
-        await terminal.shows(`◂ agent ${name}`);
-      }
-      for (const field of ['project', 'title']) {
-        terminal.keys('Tab');
-        await terminal.shows(`▶ ${field}`);
-      }
+      await terminal.shows('▶ title');
       terminal.type(title);
       await terminal.shows(`${title}▏`);
       terminal.keys('Tab');
       await terminal.shows('▶ prompt');
       terminal.paste(prompt);
       await terminal.shows(prompt.slice(0, 40));
-      await act(terminal, 'Enter');
-      await terminal.gone('▶ prompt');
+      terminal.keys('Tab');
+      await terminal.shows(/▶ who +◂ agent alice/);
+      for (const name of ['bob', 'carol'].slice(0, agent)) {
+        terminal.keys('Right');
+        await terminal.shows(`◂ agent ${name}`);
+      }
+      terminal.keys('C-s');
+      // The task is created, and its run is asked about.
+      await terminal.shows(/Run t-\d+ with \w+\?/);
+      await act(terminal, 'Escape');
+      await terminal.gone(/Run t-\d+ with/);
       await terminal.shows(title);
     },
     async answerForAll(key, answers) {

@@ -25,8 +25,9 @@ export function bringFormBack(before: State, state: State): State {
   return closeStaleAnswer(next).overlay === null ? { ...state, setAside } : next;
 }
 
-/** Counts the forms that wait to come back, including those of other workspaces. */
-const countSetAside = ({ setAside, across }: State): number => setAside.length + (across?.setAside ?? 0);
+/** Counts the forms that wait to come back or were closed with text, including those of other workspaces. */
+const countSetAside = ({ setAside, across, draft }: State): number =>
+  setAside.length + (across?.setAside ?? 0) + (draft === null ? 0 : 1);
 
 /** Asks before unsent text is lost. */
 export function askToQuit(state: State): ScreenQuestion | null {
@@ -34,7 +35,7 @@ export function askToQuit(state: State): ScreenQuestion | null {
   if (count === 0) return null;
   return {
     subject: { kind: 'program', id: 'quit' },
-    text: `Quit and lose what you wrote in ${formatCount(count, 'form')} that could not be sent?`,
+    text: `Quit and lose what you wrote in ${formatCount(count, 'form')} that ${count === 1 ? 'was' : 'were'} not sent?`,
     answers: [{ key: 'y', label: 'quit', run: (now) => transitionTo(now, { do: 'quit' }) }],
   };
 }
@@ -48,10 +49,6 @@ const hasWriting = (overlay: OverlayState): boolean => {
     case 'answer':
     case 'reason':
       return overlay.input.value !== '';
-    case 'new-task': {
-      const { title, prompt, criteria, context, ledger } = overlay;
-      return [title.value, prompt, criteria, context, ledger.value].some((text) => text !== '');
-    }
     case 'prompt':
     case 'memory':
     case 'follow-up':

@@ -3,7 +3,8 @@ import { nameTaskState } from '../../engine/index.ts';
 import { describeRetryTime, formatSeconds } from '../panes/time.ts';
 import { findDetail } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
-import type { State } from '../state/model.ts';
+import type { DetailSubject, State } from '../state/model.ts';
+import { type NewTaskForm, TASK_PRIORITIES } from '../state/overlays.ts';
 import type { ListedPlan, ShownSession, ShownTask } from '../state/rows.ts';
 import { getSelectedSession, getSelectedTask } from '../state/selection.ts';
 import { jumpToRun } from './navigation.ts';
@@ -38,6 +39,13 @@ export const checkCanRunSelectedTask = (state: State): string | null =>
   getSelectedTask(state) === undefined && getSelectedSession(state) !== undefined
     ? 'its task is still being fetched'
     : checkCanRunTask(state, getSelectedTask(state));
+/** Names what is still being fetched before a run can be answered. */
+export function describeRunCheck(state: State): { subject: DetailSubject; text: string } | null {
+  const task = getSelectedTask(state);
+  if (task === undefined || findTaskPlan(state, task) !== undefined) return null;
+  return { subject: { kind: 'task', id: task.task_id }, text: 'reading what would run …' };
+}
+
 export const askToRunSelectedTask = (state: State): ScreenQuestion =>
   askToRunTask(state, getSelectedTask(state)!);
 
@@ -50,7 +58,7 @@ function checkCanRunTask(state: State, task: ShownTask | undefined): string | nu
   if (task.status === 'failed' && session !== null)
     return `${session.session_id} still works on it: x stops it`;
   const plan = findTaskPlan(state, task);
-  if (plan === undefined) return 'what would run is still being fetched';
+  if (plan === undefined) return null;
   return plan.problem === null || isHeldByLedger(plan) ? null : `it could not start: ${plan.problem.message}`;
 }
 
@@ -61,14 +69,15 @@ function askToRunTask(state: State, task: ShownTask): ScreenQuestion {
   const verb = again ? 'Run again' : 'Run';
   const cost = `It spends ${agent}'s tokens, up to ${formatSeconds(timeout)}${starts === 'now' ? '' : held === null ? ', when a worker is free' : `, but it is suspended ${describeRetryTime(held.until, state.now)}`}.`;
   const { task_id: id } = task;
+  const from = state.bases[id] === undefined ? '' : ` from ${state.bases[id]}`;
   const gate = isHeldByLedger(plan) ? plan.problem : null;
   const warning = warnOfPrompt(state, id);
   return {
     subject: { kind: 'task', id },
     text:
       gate === null
-        ? `${warning}${verb} ${id} with ${agent}? ${cost}`
-        : `${warning}HELD BY ITS LEDGER: ${gate.message}. ${verb} ${id} with ${agent} anyway? ${cost}`,
+        ? `${warning}${verb} ${id} with ${agent}${from}? ${cost}`
+        : `${warning}HELD BY ITS LEDGER: ${gate.message}. ${verb} ${id} with ${agent}${from} anyway? ${cost}`,
     answers: [
       gate === null
         ? { key: 'y', label: again ? 'run again' : 'run', run: (now) => startTask(now, id, { hash }, again) }
@@ -89,7 +98,7 @@ const startTask = (
 ): StateTransition =>
   callEngine(state, {
     operation: again ? 'task.retry' : 'task.run',
-    input: { id, ...how },
+    input: { id, ...how, ...(state.bases[id] === undefined || again ? {} : { base: state.bases[id] }) },
     busy: id,
     doing: `starting ${id}`,
     describeAnswer: ({ session }) => `${id} starts as ${session?.session_id ?? 'soon as it can'}`,
@@ -203,24 +212,43 @@ export const checkCanAddTask = (state: State): string | null =>
 
 export function openNewTask(state: State): StateTransition {
   const { agents, default_agent: fallback } = state.data.choices!;
+  if (state.draft !== null)
+    return transitionTo({ ...state, overlay: state.draft, draft: null, message: null });
   const who = Math.max(
     0,
     agents.findIndex((each) => each.id === fallback),
   );
-  return transitionTo({
-    ...state,
-    overlay: {
-      kind: 'new-task',
-      field: 0,
-      who,
-      project: 0,
-      title: EMPTY_INPUT,
-      prompt: '',
-      criteria: '',
-      context: '',
-      ledger: EMPTY_INPUT,
-    },
-  });
+  const overlay: NewTaskForm = {
+    kind: 'new-task',
+    field: 0,
+    title: EMPTY_INPUT,
+    prompt: EMPTY_INPUT,
+    who,
+    base: EMPTY_INPUT,
+    priority: 0,
+    timeout: EMPTY_INPUT,
+    project: 0,
+    criteria: '',
+    context: '',
+    ledger: EMPTY_INPUT,
+  };
+  return transitionTo({ ...state, overlay });
+}
+
+const SECONDS = { '': 1, s: 1, m: 60, h: 3600 } as const;
+
+/** Reads a time such as `600`, `30m` or `2h` in seconds; null if it is none. */
+function parseSeconds(text: string): number | null {
+  const [, count, unit] = /^(\d+) ?([smh]?)$/.exec(text) ?? [];
+  return count === undefined ? null : Number(count) * SECONDS[unit as keyof typeof SECONDS];
+}
+
+/** Explains what is wrong with the form; null if it can be sent. */
+function checkForm({ title, prompt, timeout }: NewTaskForm, hasTemplate: boolean): string | null {
+  if (title.value.trim() === '' && prompt.value.trim() === '' && !hasTemplate)
+    return 'a task needs a title or a prompt';
+  const time = timeout.value.trim();
+  return time === '' || parseSeconds(time) !== null ? null : 'timeout: a number of seconds, or 30m, or 2h';
 }
 
 /** Reads acceptance criteria, one per line. Markdown bullets and check boxes are dropped. */
@@ -238,30 +266,26 @@ export function createNewTask(state: State): StateTransition {
   const template = templates[overlay.who - agents.length]?.id;
   const agent = agents[overlay.who]?.id;
   const project = projects[overlay.project];
-  const title = overlay.title.value.trim();
-  const { prompt, context } = overlay;
-  const ledger = overlay.ledger.value.trim();
+  const problem = checkForm(overlay, template !== undefined);
+  if (problem !== null) return transitionTo(showMessage(state, problem, 'bad'));
+  const trim = (input: { value: string }): string => input.value.trim();
+  const [title, ledger, base] = [overlay.title, overlay.ledger, overlay.base].map(trim);
+  const timeout = parseSeconds(trim(overlay.timeout));
+  const prompt = overlay.prompt.value.trimEnd();
+  const { context } = overlay;
   const criteria = parseCriteria(overlay.criteria);
-  if (title === '' && prompt.trim() === '' && template === undefined) {
-    return transitionTo(
-      showMessage(
-        state,
-        'a task needs a title or a prompt',
-        'bad',
-        'type a title, or press Ctrl-E for the prompt',
-      ),
-    );
-  }
   return callEngine(
     { ...state, overlay: null },
     {
       operation: 'task.add',
       input: {
-        ...(title === '' ? {} : { title }),
+        ...(title ? { title } : {}),
         ...(prompt.trim() === '' ? {} : { body: prompt }),
         ...(criteria.length === 0 ? {} : { acceptance_criteria: criteria }),
         ...(context.trim() === '' ? {} : { context }),
-        ...(ledger === '' ? {} : { ledger }),
+        ...(ledger ? { ledger } : {}),
+        ...(overlay.priority === 0 ? {} : { priority: TASK_PRIORITIES[overlay.priority]! }),
+        ...(timeout === null ? {} : { timeout_sec: timeout }),
         ...(agent === undefined ? {} : { agent }),
         ...(template === undefined ? {} : { template }),
         ...(project === undefined || project.own ? {} : { project: project.id }),
@@ -269,12 +293,13 @@ export function createNewTask(state: State): StateTransition {
       busy: 'new task',
       form: overlay,
       doing: 'creating the task',
-      describeAnswer: (task) => `${task.task_id} is created; r runs it`,
-      onAnswer: (later, task) => ({
+      describeAnswer: ({ task_id: id }) => `${id} is created; r runs it`,
+      onAnswer: (later, { task_id: id, agent: assigned }) => ({
         ...later,
         focus: 'work',
         view: 'list',
-        jump: { pane: 'work', id: task.task_id },
+        bases: base ? { ...later.bases, [id]: base } : later.bases,
+        jump: { pane: 'work', id, ...(assigned === null ? {} : { ask: 'run' }) },
       }),
     },
   );

@@ -172,8 +172,9 @@ export function renderOverlay(
     case 'new-task':
       return {
         title: 'New task',
-        lines: renderNewTaskLines(state, overlay, cells),
-        keys: '←→ choose  Tab next  Ctrl-E editor  Enter create  Esc cancel',
+        note: 'creating it spends nothing; running it is asked next',
+        lines: renderNewTaskLines(state, overlay, { cells, rows }),
+        keys: 'Tab next  ←→ choose  Ctrl-E editor  Ctrl-S create  Esc close and keep the text',
       };
     case 'answer':
       return renderAnswer(state, overlay, { cells, rows });

@@ -61,3 +61,49 @@ export function editInput(input: LineInput, key: string): LineInput | null {
 
 /** Reports whether a key is a character and not a name such as `enter` or `ctrl+d`. */
 export const isCharacterKey = (key: string): boolean => splitGraphemes(key).length === 1;
+
+/** Returns where the lines around the caret start. */
+function findLine({ value, caret }: LineInput): { start: number; end: number } {
+  const end = value.indexOf('\n', caret);
+  return { start: value.lastIndexOf('\n', caret - 1) + 1, end: end < 0 ? value.length : end };
+}
+
+/** Moves the caret one line up or down, at most to the end of that line; null beyond the text. */
+function moveByLine(input: LineInput, by: -1 | 1): LineInput | null {
+  const { value, caret } = input;
+  const { start, end } = findLine(input);
+  if (by < 0 ? start === 0 : end === value.length) return null;
+  const next = findLine({ value, caret: by < 0 ? start - 1 : end + 1 });
+  return { value, caret: Math.min(next.start + (caret - start), next.end) };
+}
+
+/** Applies an editing key to a text of several lines; null if the key edits nothing, or leaves the text. */
+export function editText(input: LineInput, key: string): LineInput | null {
+  const { value } = input;
+  const { start, end } = findLine(input);
+  switch (key) {
+    case 'enter':
+      return insertLines(input, '\n');
+    case 'up':
+      return moveByLine(input, -1);
+    case 'down':
+      return moveByLine(input, 1);
+    case 'home':
+    case 'ctrl+a':
+      return { value, caret: start };
+    case 'end':
+      return { value, caret: end };
+    case 'ctrl+u':
+      return { value: value.slice(0, start) + value.slice(input.caret), caret: start };
+    case 'ctrl+k':
+      return { value: value.slice(0, input.caret) + value.slice(end), caret: input.caret };
+    default:
+      return key === 'ctrl+e' ? null : editInput(input, key);
+  }
+}
+
+/** Inserts text at the caret and keeps its line breaks. Other control characters are dropped. */
+export function insertLines({ value, caret }: LineInput, text: string): LineInput {
+  const plain = text.replace(/\r\n?/g, '\n').replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ');
+  return { value: value.slice(0, caret) + plain + value.slice(caret), caret: caret + plain.length };
+}

@@ -1,6 +1,6 @@
 import type { CombinedPaneId, PaneId } from '../pane-ids.ts';
 import type { Preferences } from '../preferences/preferences.ts';
-import type { BulkRun, OverlayState } from './overlays.ts';
+import type { BulkRun, NewTaskForm, OverlayState } from './overlays.ts';
 import type { DashboardData, ListedStats, LoadedDetail } from './rows.ts';
 
 /** A list on the screen. The cursor belongs to a row, not to a position. */
@@ -152,8 +152,12 @@ export interface State {
   overlay: OverlayState | null;
   /** Forms that wait to come back: refused while the person was busy, or left while the engine was not running. */
   setAside: readonly OverlayState[];
-  /** A row to select as soon as it is listed. */
-  jump: { pane: PaneId; id: string } | null;
+  /** The form of a new task that was closed with text in it. */
+  draft: NewTaskForm | null;
+  /** Branches that new tasks are to start from, until they run. */
+  bases: Readonly<Record<string, string>>;
+  /** A row to select as soon as it is listed, and the question that is asked about it then. */
+  jump: { pane: PaneId; id: string; ask?: string } | null;
   /** The urgent row that a key went to last: while it is selected, the same key continues with the next one. */
   urgentAt: string | null;
   armed: ArmedKey | null;

@@ -69,14 +69,25 @@ export interface LeftOut {
   reason: string;
 }
 
+/** The priorities of a task, the usual one first. */
+export const TASK_PRIORITIES = ['normal', 'high', 'low'] as const;
+
 export interface NewTaskForm {
   kind: 'new-task';
+  /** Index of the field that has the keyboard. */
   field: number;
+  title: LineInput;
+  /** Of several lines. */
+  prompt: LineInput;
   /** Index into the agents followed by the templates. */
   who: number;
+  /** The branch to start from; empty for the one that is checked out. */
+  base: LineInput;
+  /** Index into `TASK_PRIORITIES`. */
+  priority: number;
+  /** Such as `600`, `30m` or `2h`; empty for the agent's own. */
+  timeout: LineInput;
   project: number;
-  title: LineInput;
-  prompt: string;
   /** One criterion per line. */
   criteria: string;
   context: string;

@@ -393,23 +393,39 @@ describe('actions on tasks', () => {
     assert.deepEqual(dash.calls(), [{ operation: 'task.assign', input: { id: 't-1', agent: 'codex' } }]);
   });
 
-  it('n creates a task and runs nothing', () => {
-    const dash = tasks()
-      .data({ choices })
-      .keys('n', 'tab', 'right', 'tab')
-      .send({ type: 'paste', text: 'Say\nhello' });
-    dash.keys('tab', 'enter');
-    edited(dash, 'Say hello\nin two lines\n').keys('enter');
+  const tabs = (count: number): string[] => Array<string>(count).fill('tab');
+
+  it('the form of a new task starts on its title, takes a prompt of several lines, and Ctrl-S creates it', () => {
+    const dash = tasks().data({ choices }).keys('n', 'S', 'a', 'y', 'enter');
+    dash.keys('o', 'n', 'e', 'enter', 't', 'w', 'o', 'up', 'home', '>').keys(...tabs(5), 'right', 'ctrl+s');
     assert.deepEqual(dash.calls(), [
       {
         operation: 'task.add',
-        input: { title: 'Say hello', body: 'Say hello\nin two lines', agent: 'codex', project: 'docs' },
+        input: { title: 'Say', body: '>one\ntwo', agent: 'codex', project: 'docs' },
       },
     ]);
   });
 
-  it('n takes acceptance criteria, one per line, a context and a ledger', () => {
-    const dash = tasks().data({ choices }).keys('n', 'tab', 'tab', 'H', 'i', 'tab', 'tab', 'enter');
+  it('Enter in the last field creates the task, and its run is asked about at once', () => {
+    const dash = tasks()
+      .data({ choices })
+      .keys('n', 'H', 'i', 'tab', ...tabs(8), 'enter');
+    const effect = dash.effects().find((each) => each.do === 'call')!;
+    dash.send({ type: 'answered', effect: effect as never, answer: taskRow(2) });
+    dash.data({ tasks: [taskRow(2)] });
+    assert.equal(dash.state().lists.work.selected, 't-2');
+    assert.match(dash.state().armed?.question ?? '', /run t-2\? reading what would run …/);
+    assert.match(showTask(dash, 2).state().armed?.question ?? '', /Run t-2 with claude\?/);
+    assert.equal(dash.keys('y').calls().at(-1)?.operation, 'task.run');
+  });
+
+  it('n takes base, priority, timeout, acceptance criteria, a context and a ledger', () => {
+    const dash = tasks()
+      .data({ choices })
+      .keys('n', 'H', 'i', ...tabs(3))
+      .burst('d', 'e', 'v')
+      .keys('tab', 'right', 'tab');
+    dash.burst('3', '0', 'm').keys('tab', 'tab', 'ctrl+e');
     edited(dash, '- it says hello\n\n- [ ] twice\n  and no more\n').keys('tab', 'ctrl+e');
     edited(dash, 'It is a greeting.\n').keys('tab').burst('L', '.', 'm', 'd').keys('enter');
     assert.deepEqual(dash.calls(), [
@@ -420,15 +436,67 @@ describe('actions on tasks', () => {
           acceptance_criteria: ['it says hello', 'twice', 'and no more'],
           context: 'It is a greeting.',
           ledger: 'L.md',
+          priority: 'high',
+          timeout_sec: 1800,
           agent: 'codex',
         },
       },
     ]);
+    const effect = dash.effects().findLast((each) => each.do === 'call')!;
+    dash
+      .send({ type: 'answered', effect: effect as never, answer: taskRow(2) })
+      .data({ tasks: [taskRow(2)] });
+    assert.match(showTask(dash, 2).state().armed?.question ?? '', /Run t-2 with claude from dev\?/);
+    assert.deepEqual(dash.keys('y').calls().at(-1)?.input, { id: 't-2', hash: 'f'.repeat(64), base: 'dev' });
   });
 
-  it('n with a template names no agent', () => {
-    const dash = tasks().data({ choices }).keys('n', 'right', 'enter');
+  it('n with a template names no agent, and a wrong timeout is explained in the form', () => {
+    const dash = tasks().data({ choices }).keys('n', 'tab', 'tab', 'right', 'ctrl+s');
     assert.deepEqual(dash.calls(), [{ operation: 'task.add', input: { template: 'fix' } }]);
+    const wrong = tasks()
+      .data({ choices })
+      .keys('n', 'H', ...tabs(5), 'x', 'ctrl+s');
+    assert.match(wrong.state().message?.text ?? '', /^timeout: /);
+    assert.equal(wrong.state().overlay?.kind, 'new-task');
+  });
+
+  it('typed text is kept when the form is closed, until it is opened again, and leaving asks', () => {
+    const dash = tasks().data({ choices }).keys('n', 'H', 'i', 'esc');
+    assert.match(dash.state().message?.text ?? '', /your text is kept: n brings it back/);
+    assert.match(dash.keys('q').state().armed?.question ?? '', /Quit and lose what you wrote in 1 form/);
+    assert.match(screenOf(dash.keys('esc', 'n').state()).join('\n'), /▶ title +Hi▏/);
+    assert.equal(tasks().data({ choices }).keys('n', 'esc').state().draft, null);
+  });
+
+  it('the form of a new task fits every screen, with a long prompt, and shows the field that has the keyboard', () => {
+    for (const [columns, rows] of [
+      [40, 10],
+      [60, 15],
+      [80, 24],
+      [200, 50],
+    ] as const) {
+      const dash = bench(columns, rows).data({ choices }).keys('n', 'tab');
+      dash.send({ type: 'paste', text: 'a line of the prompt\n'.repeat(60) });
+      for (const field of [
+        'prompt',
+        'who',
+        'base',
+        'priority',
+        'timeout',
+        'project',
+        'criteria',
+        'context',
+        'ledger',
+      ]) {
+        const lines = screenOf(dash.state());
+        assert.equal(lines.length, rows);
+        assert.ok(
+          lines.some((line) => line.includes(`▶ ${field}`)),
+          `${field} at ${columns}x${rows}\n${lines.join('\n')}`,
+        );
+        dash.keys('tab');
+      }
+    }
   });
 });
 
@@ -510,8 +578,8 @@ describe('actions on workers', () => {
       sessions: [sessionRow(1, { failure: { code: 'exit', text: 'exit code 3' } })],
       tasks: [taskRow(1, { session_id: 's-1', status: 'failed' })],
     });
-    assert.match(dash.keys('r').state().message?.text ?? '', /still being fetched/);
-    showTask(dash, 1).keys('r', 'y');
+    assert.match(dash.keys('r').state().armed?.question ?? '', /run t-1\? reading what would run …/);
+    showTask(dash, 1).keys('y');
     assert.deepEqual(dash.calls(), [{ operation: 'task.retry', input: { id: 't-1', hash: 'f'.repeat(64) } }]);
     assert.match(ended().keys('r').state().message?.text ?? '', /t-1/);
   });

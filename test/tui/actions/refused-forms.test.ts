@@ -64,15 +64,15 @@ describe('a form that the engine refuses', () => {
   const writeTask = (): Bench =>
     bench()
       .data({ tasks: [taskRow(1)], choices })
-      .keys('n', 'tab', 'tab', 'H', 'i', 'tab', 'tab')
+      .keys('n', 'H', 'i', ...Array<string>(7).fill('tab'))
       .send({ type: 'paste', text: 'It says hi' })
-      .keys('enter');
+      .keys('ctrl+s');
 
   it('the form reopens with everything that was typed, and is sent again', () => {
     const dash = refuse(writeTask());
     assert.match(shown(dash), /New task/);
     assert.match(shown(dash), /✗ must have at most 500 characters/);
-    dash.keys('enter');
+    dash.keys('ctrl+s');
     const [first, second] = dash.calls();
     assert.equal(first?.operation, 'task.add');
     assert.deepEqual(second, first);
@@ -86,7 +86,7 @@ describe('a form that the engine refuses', () => {
     assert.ok(call?.do === 'call');
     dash.send({ type: 'refused', busy: call.busy, text: 'no engine', form: call.form });
     dash.keys('q');
-    assert.match(shown(dash), /Quit and lose what you wrote in 1 form that could not be sent\?.*y quit/s);
+    assert.match(shown(dash), /Quit and lose what you wrote in 1 form that was not sent\?.*y quit/s);
     loseEngine(dash);
     assert.notEqual(dash.state().armed, null, 'another failed attempt does not withdraw the question');
     dash.keys('esc');
@@ -95,7 +95,8 @@ describe('a form that the engine refuses', () => {
     assert.equal(quits(dash.keys('q', 'y')), 1);
     findEngine(dash);
     assert.match(shown(dash), /New task[\s\S]*It says hi/);
-    assert.equal(quits(dash.wait(600).keys('esc', 'q')), 2, 'nothing is pending, so no question is asked');
+    assert.equal(quits(dash.wait(600).keys('esc', 'q')), 1, 'its text is kept as a draft');
+    assert.equal(quits(dash.keys('y')), 2);
     assert.equal(quits(loseEngine(bench()).keys('q')), 1);
   });
 
@@ -109,7 +110,7 @@ describe('a form that the engine refuses', () => {
     dash.keys('esc', 'enter');
     assert.match(shown(dash), /New task[\s\S]*It says hi/);
     assert.equal(dash.calls().length, 1, 'a key for something else sends nothing');
-    assert.equal(dash.wait(600).keys('enter').calls().length, 2);
+    assert.equal(dash.wait(600).keys('ctrl+s').calls().length, 2);
   });
 
   it('a message and an answer reopen too', () => {

@@ -277,7 +277,7 @@ describe('leaving several workspaces', () => {
     const form = { kind: 'reason', decision: 'd-1', hash: 'h', input: { value: 'no', caret: 2 } } as const;
     self.tell('beta', { type: 'refused', busy: 'd-1', text: 'no engine', form });
     self.keys('q');
-    assert.match(textOf(self), /^ *Quit and lose what you wrote in 1 form that could not be sent\?/m);
+    assert.match(textOf(self), /^ *Quit and lose what you wrote in 1 form that was not sent\?/m);
     self.keys('y');
     assert.equal(self.effects().filter(({ effect }) => effect.do === 'quit').length, 2);
   });
