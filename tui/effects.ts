@@ -55,7 +55,11 @@ export const runSvcCommand = (
 ): Promise<void> =>
   lendTerminal(
     lender,
-    () => runOnTerminal([...lender.svc, ...effect.words], lender),
+    () =>
+      runOnTerminal([...lender.svc, ...effect.words], {
+        ...lender,
+        env: { ...lender.env, ...effect.env },
+      }),
     (code) => lender.store.send({ type: 'exited', effect, code }),
   );
 

@@ -182,7 +182,9 @@ function getFrameContent(state: State, all: AllState | null, { content, width, h
   const top = getPreviewTop(state);
   const { left } = getScroll(state);
   const { pinned = [] } = preview;
-  const shown = preview.lines.slice(top, top + Math.max(1, height - 2 - pinned.length));
+  const shown = preview.lines
+    .slice(top, top + Math.max(1, height - 2 - pinned.length))
+    .map((line, index) => preview.colour?.(top + index) ?? line);
   const query = state.search?.query ?? '';
   const below = preview.lines.length - top - shown.length;
   const place = below > 0 ? `▼ ${below} more` : top > 0 && !isShowingLog(state) ? 'end' : '';

@@ -42,6 +42,16 @@ const runIn =
     });
   };
 
+/** Hands the terminal to the person's pager with the whole diff. */
+export const openPager = (state: State): StateTransition =>
+  transitionTo(state, {
+    do: 'command',
+    words: ['worktree', 'diff', '--', getSelectedSession(state)!.session_id],
+    env: { SVC_PAGER: state.preferences.pager },
+    onExit: (now, code) =>
+      code === 0 ? now : showMessage(now, `svc worktree diff ended with exit code ${code}`, 'bad'),
+  });
+
 /** Hands the terminal to a shell in the session's worktree. */
 export const openShell = runIn('shell', () => []);
 

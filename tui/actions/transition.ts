@@ -26,7 +26,12 @@ export type DashboardEffect =
   | { do: 'calls'; calls: readonly Extract<DashboardEffect, { do: 'call' }>[] }
   | { do: 'edit'; text: string; name: string; onEdited(state: State, text: string): StateTransition }
   /** Hands the terminal to `svc` with these arguments. */
-  | { do: 'command'; words: readonly string[]; onExit(state: State, code: number): State }
+  | {
+      do: 'command';
+      words: readonly string[];
+      env?: Readonly<Record<string, string>>;
+      onExit(state: State, code: number): State;
+    }
   | { do: 'start-engine' }
   | { do: 'suspend' }
   | { do: 'redraw' }

@@ -39,6 +39,16 @@ export const DIFF_KEYS: readonly KeyBinding[] = [
     confirm: ['y'],
   },
   {
+    id: 'pager',
+    ...inDiff,
+    keys: ['|'],
+    isHiddenInHints: true,
+    label: 'in your pager',
+    about: 'the diff in your pager: `pager` in ui.yaml, such as delta',
+    disabledReason: diff.checkHasPatch,
+    run: enter.openPager,
+  },
+  {
     id: 'next-hunk',
     ...jumps,
     keys: [']'],

@@ -64,10 +64,11 @@ const joinedCache = new WeakMap<PanePreview, PanePreview>();
 export function joinPreview(preview: PanePreview): PanePreview {
   const known = joinedCache.get(preview);
   if (known !== undefined) return known;
-  const { facts = [], lines, findPatchLine, ...others } = preview;
+  const { facts = [], lines, findPatchLine, colour, ...others } = preview;
   const joined: PanePreview = {
     ...others,
     lines: facts.length === 0 ? lines : [...facts, ...lines],
+    ...(colour ? { colour: (line: number) => colour(line - facts.length) } : {}),
     ...(findPatchLine ? { findPatchLine: (row: number) => facts.length + findPatchLine(row) } : {}),
   };
   joinedCache.set(preview, joined);

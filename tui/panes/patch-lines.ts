@@ -1,8 +1,12 @@
 import { countUnseen } from '../../engine/core/base/text.ts';
+import { foldMetadata } from '../diff/fold.ts';
+import { highlightLines } from '../diff/highlight.ts';
+import { compareLines, markParts } from '../diff/words.ts';
 import { findLineAnchor, type PatchRow, parsePatch } from '../state/patch.ts';
 import type { CommentRow, ListedWork } from '../state/rows.ts';
-import { cleanText, splitCleanLines, wrapText } from '../text/text.ts';
-import { type StyledLine, span, type TextStyle } from '../text/theme.ts';
+import { measureCells } from '../text/cells.ts';
+import { cleanText, fitLine, splitCleanLines, wrapText } from '../text/text.ts';
+import { type StyledLine, type StyledSpan, span, type TextStyle, toPlainText } from '../text/theme.ts';
 import { renderHeading } from './lines.ts';
 
 const STYLES: Readonly<Record<PatchRow['kind'], TextStyle | undefined>> = {
@@ -14,30 +18,135 @@ const STYLES: Readonly<Record<PatchRow['kind'], TextStyle | undefined>> = {
   note: 'dim',
 };
 
-export const renderPatchRow = ({ text, kind }: PatchRow): StyledLine => [
-  span(cleanText(text.replace(/\r$/, '')), STYLES[kind]),
-];
+/** A patch, read once: it may have tens of thousands of lines. */
+interface ReadPatch {
+  rows: readonly PatchRow[];
+  /** By row: the removed or added one that it replaces; -1 for none. */
+  partners: readonly number[];
+  /** By row: the heading of its hunk. */
+  hunks: readonly number[];
+  /** Cells for a line number. */
+  digits: number;
+  unseen: number;
+  /** By the first row of each part that was coloured: the coloured text of its rows. */
+  coloured: Map<number, ReadonlyMap<number, readonly StyledSpan[]>>;
+}
 
-// A patch may have tens of thousands of lines, so it is read only once.
-const patchCache = new WeakMap<
-  ListedWork['patch'],
-  { rows: readonly PatchRow[]; lines: readonly StyledLine[]; unseen: number }
->();
+const patchCache = new WeakMap<ListedWork['patch'], ReadPatch>();
 
-function readPatch({ patch }: Pick<ListedWork, 'patch'>) {
+function readPatch({ patch }: Pick<ListedWork, 'patch'>): ReadPatch {
   const known = patchCache.get(patch);
   if (known) return known;
-  const rows = parsePatch(patch.text);
-  const lines = rows.map(renderPatchRow);
-  const read = { rows, lines, unseen: countUnseen(patch.text) };
+  const rows = foldMetadata(parsePatch(patch.text));
+  const most = rows.reduce((last, { oldLine, newLine }) => Math.max(last, oldLine, newLine), 0);
+  let hunk = -1;
+  const read: ReadPatch = {
+    rows,
+    partners: findPartners(rows),
+    hunks: rows.map(({ kind }, at) => {
+      if (kind === 'hunk' || kind === 'file') hunk = at;
+      return hunk;
+    }),
+    digits: Math.max(3, String(most).length),
+    unseen: countUnseen(patch.text),
+    coloured: new Map(),
+  };
   patchCache.set(patch, read);
   return read;
+}
+
+/** Pairs the removed lines of each change with the added ones that follow them. */
+function findPartners(rows: readonly PatchRow[]): number[] {
+  const partners = rows.map(() => -1);
+  for (let at = 0; at < rows.length; ) {
+    if (rows[at]!.kind !== 'removed') {
+      at += 1;
+      continue;
+    }
+    let end = at;
+    while (rows[end]?.kind === 'removed') end += 1;
+    for (let index = 0; at + index < end && rows[end + index]?.kind === 'added'; index += 1) {
+      partners[at + index] = end + index;
+      partners[end + index] = at + index;
+    }
+    at = end;
+  }
+  return partners;
 }
 
 /** Counts the invisible characters of a patch. */
 export const countUnseenOfPatch = (work: Pick<ListedWork, 'patch'>): number => readPatch(work).unseen;
 
+/** Returns the rows of a patch, in which the lines about a file are one. */
 export const getPatchRows = (work: Pick<ListedWork, 'patch'>): readonly PatchRow[] => readPatch(work).rows;
+
+/** Returns the text of a row without its sign, for a file its heading. */
+function readRowText({ text, kind, path, oldPath, about }: PatchRow): string {
+  if (kind === 'file') return `── ${cleanText(path ?? oldPath ?? '')}${about ? `  ${cleanText(about)}` : ''}`;
+  const shown = text.replace(/\r$/, '');
+  return cleanText(kind === 'added' || kind === 'removed' || kind === 'same' ? shown.slice(1) : shown);
+}
+
+const isCode = ({ kind }: PatchRow): boolean => kind === 'added' || kind === 'removed' || kind === 'same';
+
+const getSign = ({ kind }: PatchRow): string => (kind === 'added' ? '+' : kind === 'removed' ? '-' : ' ');
+
+/** Renders a row without a line number. */
+export const renderPatchRow = (row: PatchRow): StyledLine => [
+  span(`${isCode(row) ? getSign(row) : ''}${readRowText(row)}`, STYLES[row.kind]),
+];
+
+/** Renders the number of a row, and the mark of the cursor. */
+const renderGutter = (line: number, digits: number, isAtCursor: boolean): StyledSpan =>
+  span(`${String(line).padStart(digits)}${isAtCursor ? '▶' : ' '}`, isAtCursor ? 'selected' : 'dim');
+
+/** Lines that are coloured at once: a hunk may be a file of any length. */
+const COLOURED_LINES = 200;
+const MOST_COLOURED_CHARS = 20_000;
+
+/** Colours a part of a hunk by the language of its file. Removed lines keep their colour, which says more. */
+function colourPart(read: ReadPatch, row: number): ReadonlyMap<number, readonly StyledSpan[]> {
+  const { rows, hunks } = read;
+  const hunk = hunks[row]!;
+  const first = row - ((row - hunk) % COLOURED_LINES);
+  const known = read.coloured.get(first);
+  if (known !== undefined) return known;
+  const lines: number[] = [];
+  for (let at = first; at < first + COLOURED_LINES && hunks[at] === hunk; at += 1)
+    if (isCode(rows[at]!) && rows[at]!.kind !== 'removed') lines.push(at);
+  const texts = lines.map((at) => readRowText(rows[at]!));
+  const coloured = new Map<number, readonly StyledSpan[]>();
+  const isSmall = texts.reduce((sum, { length }) => sum + length, 0) <= MOST_COLOURED_CHARS;
+  const styled = isSmall ? highlightLines(rows[row]!.path ?? rows[row]!.oldPath ?? '', texts) : [];
+  // Its language may be loaded later.
+  if (styled === null) return coloured;
+  lines.forEach((at, index) => {
+    const own = STYLES[rows[at]!.kind];
+    if (styled[index] !== undefined)
+      coloured.set(
+        at,
+        styled[index].map((each) => span(each.text, each.style ?? own)),
+      );
+  });
+  read.coloured.set(first, coloured);
+  return coloured;
+}
+
+/** Renders the text of a row with the colours of its language, and its changed words. */
+function renderCode(read: ReadPatch, at: number): readonly StyledSpan[] {
+  const row = read.rows[at]!;
+  const text = readRowText(row);
+  const line = colourPart(read, at).get(at) ?? [span(text, STYLES[row.kind])];
+  // A text that has lost a character to its colours is shown without them.
+  const coloured = toPlainText(line) === text ? line : [span(text, STYLES[row.kind])];
+  const partner = read.rows[read.partners[at]!];
+  if (partner === undefined) return coloured;
+  const isAdded = row.kind === 'added';
+  const other = readRowText(partner);
+  const parts = isAdded ? compareLines(other, text) : compareLines(text, other);
+  if (parts === null) return coloured;
+  return markParts(coloured, isAdded ? parts.added : parts.removed, isAdded ? 'added-word' : 'removed-word');
+}
 
 /** The patch row above each comment; -1 for a line that is not in the patch. */
 function placeComments(rows: readonly PatchRow[], comments: readonly CommentRow[]): number[] {
@@ -76,21 +185,83 @@ export interface PatchView {
   lines: readonly StyledLine[];
   /** Returns the position of a patch row among the lines. */
   findLine(row: number): number;
+  /** Renders a line with colours, if it is a row. Only visible lines are coloured, since a patch may be long. */
+  colour(line: number): StyledLine | undefined;
 }
 
-/** Renders the patch with its comments below their lines, and a mark on the row under the cursor. */
+/** From this width both sides of a change are next to each other. */
+const SIDE_BY_SIDE = 156;
+
+/** The rows of a line of the screen: one, or both sides of a change. */
+interface ShownRows {
+  left: number;
+  /** The right side; undefined for a line across both sides. */
+  right?: number;
+}
+
+/** Lists the lines of a patch, side by side or one below the other. */
+function listShownRows({ rows, partners }: ReadPatch, isSideBySide: boolean): ShownRows[] {
+  if (!isSideBySide) return rows.map((_, left) => ({ left }));
+  return rows.flatMap(({ kind }, at): ShownRows[] => {
+    if (kind === 'same') return [{ left: at, right: at }];
+    if (kind === 'removed') return [{ left: at, right: partners[at]! }];
+    if (kind === 'added') return partners[at] === -1 ? [{ left: -1, right: at }] : [];
+    return [{ left: at }];
+  });
+}
+
+/** Renders one side of a change, cut or padded to its cells. */
+function renderSide(
+  { rows, digits }: ReadPatch,
+  at: number,
+  side: 'oldLine' | 'newLine',
+  cells: number,
+  cursor: number | null,
+  code: (at: number) => readonly StyledSpan[],
+): StyledLine {
+  const row = rows[at];
+  if (row === undefined) return [span(' '.repeat(cells))];
+  const line = [
+    renderGutter(row[side], digits, at === cursor),
+    span(getSign(row), STYLES[row.kind]),
+    ...code(at),
+  ];
+  const fitted = fitLine(line, cells);
+  return [...fitted, span(' '.repeat(Math.max(0, cells - measureCells(toPlainText(fitted)))))];
+}
+
+function renderShown(
+  read: ReadPatch,
+  { left, right }: ShownRows,
+  cells: number,
+  cursor: number | null,
+  code: (at: number) => readonly StyledSpan[],
+): StyledLine {
+  if (right === undefined) {
+    const row = read.rows[left]!;
+    if (!isCode(row))
+      return [span(`${' '.repeat(read.digits)}${left === cursor ? '▶' : ' '}`), ...code(left)];
+    const sign = span(getSign(row), STYLES[row.kind]);
+    const number = row.kind === 'removed' ? row.oldLine : row.newLine;
+    return [renderGutter(number, read.digits, left === cursor), sign, ...code(left)];
+  }
+  const half = Math.floor((cells - 3) / 2);
+  return [
+    ...renderSide(read, left, 'oldLine', half, cursor, code),
+    span(' │ ', 'border'),
+    ...renderSide(read, right, 'newLine', half, cursor, code),
+  ];
+}
+
+/** Renders the patch with line numbers, its comments below their lines, and a mark on the row under the cursor. */
 export function renderPatch(
   work: Pick<ListedWork, 'patch'>,
   comments: readonly CommentRow[],
   cursor: number | null,
   cells: number,
 ): PatchView {
-  const { rows, lines: plain } = readPatch(work);
-  if (comments.length === 0 && cursor === null)
-    return {
-      lines: rows.length === 0 ? [] : [[], renderHeading('patch'), ...plain],
-      findLine: (row) => row + 2,
-    };
+  const read = readPatch(work);
+  const { rows } = read;
   const places = placeComments(rows, comments);
   const lost = comments.filter((_, index) => places[index] === -1);
   const below = new Map<number, StyledLine[]>();
@@ -98,20 +269,29 @@ export function renderPatch(
     const at = places[index]!;
     if (at !== -1) below.set(at, [...(below.get(at) ?? []), ...renderComment(comment, cells)]);
   });
-  const head: StyledLine[] = [
-    ...(lost.length === 0 ? [] : [[], renderHeading('comments on lines that are not in the patch')]),
+  const lines: StyledLine[] = [
+    ...(lost.length === 0 ? [] : [renderHeading('comments on lines that are not in the patch')]),
     ...lost.flatMap((each) => renderComment(each, cells, ` on ${cleanText(each.path)}:${each.line}`)),
-    [],
-    renderHeading('patch'),
   ];
-  const marked = [...plain];
-  if (cursor !== null && marked[cursor] !== undefined)
-    marked[cursor] = [span(`▶${marked[cursor].map(({ text }) => text).join('')}`, 'selected')];
-  const lines = [...head];
-  const starts = marked.map((line, row) => {
-    const start = lines.push(line) - 1;
-    lines.push(...(below.get(row) ?? []));
-    return start;
-  });
-  return { lines, findLine: (row) => starts[row] ?? lines.length };
+  const plain = (at: number): readonly StyledSpan[] => [span(readRowText(rows[at]!), STYLES[rows[at]!.kind])];
+  const starts = new Map<number, number>();
+  const shownAt = new Map<number, ShownRows>();
+  for (const shown of listShownRows(read, cells >= SIDE_BY_SIDE)) {
+    const start = lines.push(renderShown(read, shown, cells, cursor, plain)) - 1;
+    shownAt.set(start, shown);
+    for (const row of new Set([shown.left, shown.right ?? shown.left])) {
+      starts.set(row, start);
+      lines.push(...(below.get(row) ?? []));
+    }
+  }
+  return {
+    lines,
+    findLine: (row) => starts.get(row) ?? lines.length,
+    colour(line) {
+      const shown = shownAt.get(line);
+      return shown === undefined
+        ? undefined
+        : renderShown(read, shown, cells, cursor, (at) => renderCode(read, at));
+    },
+  };
 }

@@ -116,7 +116,7 @@ function renderWorkPreview(state: State, row: ShownSession, cells: number): Pane
     now: state.now,
   };
   const below = isLiveSession(row) ? [] : run;
-  const { facts, lines, essential, findPatchLine } = renderWorkLines(
+  const { facts, lines, essential, findPatchLine, colour } = renderWorkLines(
     loaded.detail,
     row,
     { ...beside, run: below, again },
@@ -127,9 +127,10 @@ function renderWorkPreview(state: State, row: ShownSession, cells: number): Pane
     title,
     note,
     essential: Object.fromEntries(shifted),
-    facts: [...above, ...facts],
+    facts: [...above, ...facts, ...(hasFactsBox(state) || lines.length === 0 ? [] : [[]])],
     lines,
     findPatchLine,
+    colour,
   };
 }
 

@@ -86,6 +86,7 @@ export function renderWorkLines(
   lines: StyledLine[];
   essential: Record<string, number>;
   findPatchLine(row: number): number;
+  colour(line: number): StyledLine | undefined;
 } {
   const { evidence, comments } = beside;
   const head = getTrialHead(work);
@@ -165,6 +166,7 @@ export function renderWorkLines(
     facts: [...above, ...(reported?.lines ?? [])],
     lines,
     findPatchLine: shown.findLine,
+    colour: shown.colour,
     essential: {
       promote: renderFacts(essential, cells).length,
       ...(beside.again.length === 0 ? {} : { run: ofRun.length, resume: ofRun.length }),

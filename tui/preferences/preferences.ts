@@ -17,6 +17,8 @@ export interface Preferences {
   sort: Partial<Readonly<Record<PaneId, string>>>;
   /** Lists and their texts side by side from 130x30, or always one above the other, or side by side where there is any room. */
   layout: (typeof LAYOUTS)[number];
+  /** The command line of the program that `|` shows a diff with. */
+  pager: string;
   /** Rings the bell when something new waits. */
   bell: boolean;
   /** Shows a terminal notification when something new waits (OSC 9). */
@@ -34,6 +36,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   columns: {},
   sort: {},
   layout: 'auto',
+  pager: 'less -R',
   bell: false,
   notices: false,
   title: false,

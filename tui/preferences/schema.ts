@@ -34,7 +34,7 @@ const keys = z
   });
 
 const isOn = z.boolean();
-const { theme, layout, bell, notices, title, copy } = DEFAULT_PREFERENCES;
+const { theme, layout, pager, bell, notices, title, copy } = DEFAULT_PREFERENCES;
 
 /** The schema of ui.yaml. */
 export const preferencesSchema = z.strictObject({
@@ -60,6 +60,9 @@ export const preferencesSchema = z.strictObject({
   layout: z.enum(LAYOUTS).default(layout).meta({
     description:
       '`auto` shows lists and texts side by side from 130x30; `tabs` always one above the other; `panes` side by side from 100x20',
+  }),
+  pager: z.string().min(1).default(pager).meta({
+    description: 'the program that `|` shows a diff with, such as `delta` or `diff-so-fancy | less -R`',
   }),
   bell: isOn.default(bell).meta({ description: 'ring the bell when something new waits for you' }),
   notices: isOn

@@ -7,6 +7,8 @@ export interface PatchRow {
   path: string | null;
   /** The earlier path. */
   oldPath: string | null;
+  /** Facts about a file, in the row of its heading. */
+  about?: string;
   /** Number of this line in the old file, or of the next one there; 0 outside of a hunk. */
   oldLine: number;
   /** The same in the new file. */

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { asSvcError } from '../../engine/core/base/errors.ts';
 import type { EngineClient } from '../../engine/index.ts';
+import { loadLanguages } from '../diff/highlight.ts';
+import { loadWordDiff } from '../diff/words.ts';
 import { findDetail, isOfBranch, listWantedDetails, type WantedDetails } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { LoadedDetail, RowDetails } from '../state/rows.ts';
@@ -136,6 +138,8 @@ async function loadDetail(
           .call('worktree.trial', { session: id })
           .catch((error: unknown) => ({ problem: asSvcError(error).message })),
       ]);
+      // They are loaded for the first diff that is shown, and not before.
+      await Promise.all([loadLanguages(diff.files.map(({ path }) => path)), loadWordDiff()]);
       return { ...diff, trial, tried_at: triedAt };
     }
   }

@@ -108,7 +108,7 @@ describe('a comment on a line of a diff', () => {
 
   it('a comment is refused on a heading, and without a cursor on a visible line', () => {
     const dash = openDiff().keys('}', '}');
-    assert.match(shown(dash), /▶diff --git a\/two\.txt/);
+    assert.match(shown(dash), /▶── two\.txt/);
     dash.keys('c');
     assert.match(dash.state().message?.text ?? '', /choose a line of a file/);
     showWork(dash, 1, { head: 'd'.repeat(40), patch: { text: PATCH, truncated: false } });
@@ -129,9 +129,9 @@ describe('a comment on a line of a diff', () => {
       '-x',
       '-far',
       ' same',
-      'diff --git a/two.txt b/two.txt',
-      'diff --git a/one.txt b/one.txt',
-      'diff --git a/one.txt b/one.txt',
+      '── two.txt',
+      '── one.txt',
+      '── one.txt',
     ]);
     dash.keys('{');
     assert.match(dash.state().message?.text ?? '', /there is no file above/);
