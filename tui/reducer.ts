@@ -16,6 +16,7 @@ import { isForeignLetter, toLatinKey } from './keymap/latin-keys.ts';
 import { nameKey } from './keymap/name-key.ts';
 import {
   answerQuestion,
+  askAwaited,
   askWhenFetched,
   disarmIfChanged,
   ignoreRefused,
@@ -32,7 +33,13 @@ import { addDetail, dropWorkDetails } from './state/details.ts';
 import { filterRows } from './state/filter.ts';
 import { moveCursorTo, replaceRows, scrollIntoView } from './state/lists.ts';
 import { appendLogLines, EMPTY_LOG } from './state/log.ts';
-import type { EngineLink, ScreenSize, State, StatusMessage } from './state/model.ts';
+import {
+  type EngineLink,
+  MESSAGE_MS,
+  type ScreenSize,
+  type State,
+  type StatusMessage,
+} from './state/model.ts';
 import type { OverlayState } from './state/overlays.ts';
 import type { LoadedDetail } from './state/rows.ts';
 import { getSelectedItem } from './state/selection.ts';
@@ -69,7 +76,6 @@ export type DashboardEvent =
 const renderHint = (state: State, hint: SentenceWords | undefined): string | undefined =>
   typeof hint === 'object' ? hint.render((mention) => nameKey(mention, getKeymap(state))) : hint;
 
-const GOOD_NEWS_MS = 8000;
 /** Pause after which a hand that was typing for a removed question or form is at rest. */
 const PAUSE_MS = 500;
 
@@ -80,7 +86,7 @@ export function reduceState(before: State, event: DashboardEvent): StateTransiti
   const state = after.focus === before.focus ? after : sortList(after, after.focus);
   const settled = bringFormBack(before, disarmIfChanged(state));
   return {
-    state: settleLists(before, askWhenKnown(closeStaleAnswer(settled), findBindingById)),
+    state: settleLists(before, askAwaited(askWhenKnown(closeStaleAnswer(settled), findBindingById))),
     effects,
   };
 }
@@ -196,7 +202,7 @@ const removeOne = (all: readonly string[], one: string): string[] => {
 
 /** Removes a message after a while, unless it is a failure: that stays until it is dismissed. */
 const expireMessage = (state: State): State =>
-  state.message !== null && state.message.tone !== 'bad' && state.now - state.message.at > GOOD_NEWS_MS
+  state.message !== null && state.message.tone !== 'bad' && state.now - state.message.at > MESSAGE_MS
     ? { ...state, message: null }
     : state;
 
@@ -248,7 +254,8 @@ function handleKey(state: State, key: string, at: number): StateTransition {
   }
   const ignored = ignoreRefused(state, key, at);
   if (ignored !== null) return ignored;
-  const idle = state.refused === null ? state : { ...state, refused: null };
+  const isIdle = state.refused === null && state.awaited === null;
+  const idle = isIdle ? state : { ...state, refused: null, awaited: null };
   const binding = findBinding(key, idle);
   if (binding !== undefined) return runBinding(idle, binding, at);
   return transitionTo(

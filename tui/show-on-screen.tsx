@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { render } from 'ink';
 import type { ComponentProps } from 'react';
 import { usesColour } from '../engine/core/base/colours.ts';
+import { openBrowser } from '../engine/core/base/open-browser.ts';
 import { App, type InkTerminal } from './app.tsx';
 import type { EffectHandlers } from './effects.ts';
 import type { DashboardEnd, TerminalOptions } from './options.ts';
@@ -73,6 +74,7 @@ export async function showOnScreen(
     bell: () => void stdout.write(BELL),
     notice: ({ text }) => void stdout.write(`${OSC}9;${text}${BELL}`),
     copy: ({ text }) => void stdout.write(`${OSC}52;c;${Buffer.from(text).toString('base64')}${BELL}`),
+    browse: ({ url }) => openBrowser(url, env),
     save: ({ changes }) => file.save(changes, (text) => store.send({ type: 'message', text, tone: 'bad' })),
     quit: () => terminal?.exit(),
   };

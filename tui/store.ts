@@ -46,6 +46,7 @@ export const createInitialState = (options: {
   urgentAt: null,
   armed: null,
   refused: null,
+  awaited: null,
   message: null,
   busy: [],
   bulk: null,

@@ -3,8 +3,9 @@ import type { Pane } from '../panes/pane.ts';
 import type { PreferenceChange, Preferences } from '../preferences/preferences.ts';
 import type { State } from '../state/model.ts';
 import { rotateIndex } from '../state/numbers.ts';
+import { getSelectedSession } from '../state/selection.ts';
 import { THEME_NAMES, toPlainText } from '../text/theme.ts';
-import { type StateTransition, showMessage, transitionTo } from './transition.ts';
+import { type ScreenQuestion, type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 /** A choice in the dashboard, with its current value. */
 export interface PreferenceChoice {
@@ -103,19 +104,56 @@ export function checkCanCopy(state: State): string | null {
   return state.lists[state.focus].selected === null ? 'nothing is selected' : null;
 }
 
+const sendToClipboard = (state: State, text: string, what = text): StateTransition =>
+  transitionTo(showMessage(state, `${what} was sent to the terminal clipboard`), { do: 'copy', text });
+
+/** Asks what to copy of a run: its id, its branch, or the command that enters its worktree. */
+export function askWhatToCopy(state: State): ScreenQuestion | null {
+  const session = state.view === 'list' && state.focus === 'work' ? getSelectedSession(state) : undefined;
+  if (session?.branch == null) return null;
+  const { session_id: id, task_id: task, branch } = session;
+  const parts = [
+    ['y', 'id', task],
+    ['s', 'run', id],
+    ['b', 'branch', branch],
+    ['c', 'command', `svc worktree shell ${id}`],
+  ] as const;
+  return {
+    subject: { kind: 'session', id },
+    text: `Copy of ${task} (${branch})?`,
+    answers: parts.map(([key, label, text]) => ({ key, label, run: (now) => sendToClipboard(now, text) })),
+  };
+}
+
+/** A page of an issue or a pull request in a text. */
+const PAGE =
+  /https:\/\/[^\s"'<>()[\]]+\/(?:issues|pull|pulls|merge_requests|-\/issues|-\/merge_requests)\/\d+/;
+
+/** Finds the page of the selected row: its pull request, or the issue that its task names. */
+function findPage(state: State): string | null {
+  const session = getSelectedSession(state);
+  const url = session?.pull_request?.url ?? null;
+  if (url !== null && /^https?:\/\//.test(url)) return url;
+  const lines = getPreview(state, state.focus, UNWRAPPED_CELLS);
+  const text = [...(lines?.facts ?? []), ...(lines?.lines ?? [])].map(toPlainText).join('\n');
+  return PAGE.exec(text)?.[0] ?? null;
+}
+
+export const checkCanBrowse = (state: State): string | null =>
+  findPage(state) === null ? 'this row has no pull request, and its text names no issue' : null;
+
+/** Opens the page in the browser, and names it for a terminal without one. */
+export function browsePage(state: State): StateTransition {
+  const url = findPage(state)!;
+  return transitionTo(showMessage(state, `opening ${url}`), { do: 'browse', url });
+}
+
 /** Copies the id of the selected row, or the text of an opened one. */
 export function copySelected(state: State): StateTransition {
   const id = state.lists[state.focus].selected!;
-  if (state.view === 'list')
-    return transitionTo(showMessage(state, `${id} was sent to the terminal clipboard`), {
-      do: 'copy',
-      text: id,
-    });
+  if (state.view === 'list') return sendToClipboard(state, id);
   const text = (getPreview(state, state.focus, UNWRAPPED_CELLS)?.lines ?? []).map(toPlainText).join('\n');
   if (text.length > MOST_COPIED_CHARS)
     return transitionTo(showMessage(state, `that is too long to copy: ${text.length} characters`, 'bad'));
-  return transitionTo(showMessage(state, 'the text was sent to the terminal clipboard'), {
-    do: 'copy',
-    text,
-  });
+  return sendToClipboard(state, text, 'the text');
 }

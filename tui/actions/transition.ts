@@ -40,6 +40,8 @@ export type DashboardEffect =
   | { do: 'notice'; text: string }
   /** Copies through the terminal (OSC 52). */
   | { do: 'copy'; text: string }
+  /** Opens a page in the browser. */
+  | { do: 'browse'; url: string }
   /** Writes to ui.yaml. */
   | { do: 'save'; changes: readonly PreferenceChange[] }
   /** A step across workspaces, which only the dashboard of all of them can take. */

@@ -63,6 +63,8 @@ export interface KeyBinding {
   ask?(state: State): ScreenQuestion | null;
   /** Names what is still being fetched for the question, which then opens at once and takes its answers later. */
   waitsFor?(state: State): { subject: DetailSubject; text: string } | null;
+  /** The subject of the action that it may follow on: while that has no answer, the key waits, and then asks. */
+  followsOn?(state: State): string | null;
   /** True if it asks only to prevent a loss and otherwise runs immediately, and concerns no row. */
   asksOnlyOnLoss?: true;
   /**

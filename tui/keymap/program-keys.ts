@@ -1,4 +1,11 @@
-import { checkCanCopy, copySelected, openPreferences } from '../actions/preferences.ts';
+import {
+  askWhatToCopy,
+  browsePage,
+  checkCanBrowse,
+  checkCanCopy,
+  copySelected,
+  openPreferences,
+} from '../actions/preferences.ts';
 import { askToQuit } from '../actions/set-aside.ts';
 import { transitionTo } from '../actions/transition.ts';
 import { checkCanTrust, runTrustCommand } from '../actions/trust.ts';
@@ -45,9 +52,23 @@ export const PROGRAM_KEYS: readonly KeyBinding[] = [
     group: 'Program',
     keys: ['Y'],
     label: 'copy',
-    about: 'copy the id of the row, or the text of an opened row',
+    about: 'copy the id of the row, its branch or a command, or the text of an opened row',
     disabledReason: checkCanCopy,
+    ask: askWhatToCopy,
+    confirm: ['y', 's', 'b', 'c'],
     run: copySelected,
+  },
+  {
+    id: 'browse',
+    aliases: ['web', 'url', 'issue', 'pull request'],
+    ...always,
+    group: 'Program',
+    keys: ['O'],
+    isHiddenInHints: true,
+    label: 'in the browser',
+    about: 'open the pull request of the row, or the issue that its text names, in the browser',
+    disabledReason: checkCanBrowse,
+    run: browsePage,
   },
   {
     id: 'engine',

@@ -13,6 +13,14 @@ export const TOO_FAST_MS = 30;
 /** Runs a binding, chosen by its key or in the palette; or asks, or explains why it does nothing. */
 export function runBinding(state: State, binding: KeyBinding, at: number): StateTransition {
   if (isAboutMarks(binding, state)) return openBulkQuestion(state, binding, at);
+  const before = binding.followsOn?.(state) ?? null;
+  if (before !== null && state.busy.includes(before)) {
+    const text = `${binding.label}: it asks as soon as ${before} is done`;
+    return transitionTo({
+      ...showMessage(state, text),
+      awaited: { binding: binding.id, id: before, at },
+    });
+  }
   const reason = getDisabledReason(binding, state);
   if (isWaiting(binding, state)) return askEarly(state, binding, at);
   if (reason !== null) return refuse(state, binding, reason, at);
@@ -36,6 +44,23 @@ export function runBinding(state: State, binding: KeyBinding, at: number): State
   if (binding.requiresReading === true && !isEssentialRead(state, armed))
     return readFurther({ ...state, refused: { keys: binding.confirm ?? [], at } });
   return transitionTo({ ...state, armed, message: null });
+}
+
+/** How long a key waits for what it follows on. */
+const AWAITED_MS = 15_000;
+
+/** Asks what a key was pressed for while its subject was busy, unless the person has done something else since. */
+export function askAwaited(state: State): State {
+  const { awaited } = state;
+  if (awaited === null) return state;
+  const idle = { ...state, awaited: null };
+  if (state.armed !== null || state.overlay !== null || state.now - awaited.at > AWAITED_MS) return idle;
+  const binding = KEYMAP.find((each) => each.id === awaited.binding)!;
+  if (binding.followsOn?.(state) !== awaited.id) return idle;
+  if (state.busy.includes(awaited.id) || getDisabledReason(binding, state) !== null) return state;
+  // The engine has answered, but its news may come later.
+  if (binding.ask?.(state)?.subject.id !== awaited.id) return state;
+  return { ...runBinding({ ...idle, movedAt: 0 }, binding, state.now).state, movedAt: state.movedAt };
 }
 
 /** Explains why a key does nothing. The second key of its question, which a hand may already type, does nothing either. */

@@ -10,7 +10,7 @@ import * as resume from '../actions/resume.ts';
 import * as tasks from '../actions/tasks.ts';
 import * as workers from '../actions/workers.ts';
 import type { State } from '../state/model.ts';
-import { getRunText, getSelectedItem } from '../state/selection.ts';
+import { getRunText, getSelectedItem, getSelectedSession } from '../state/selection.ts';
 import type { KeyBinding } from './binding.ts';
 import { DIFF_KEYS, RUNS, WORKTREE_KEYS } from './diff-keys.ts';
 
@@ -245,6 +245,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
     about:
       'bring discarded work back, undo a promotion while its base has not moved, or bring back the last archived task',
     ...whenPossible(putAway.checkCanUndo),
+    followsOn: (state) => getSelectedSession(state)?.session_id ?? null,
     ask: putAway.askToUndo,
     confirm: ['y'],
   },

@@ -1,4 +1,4 @@
-import { formatCount, formatLocalTime } from '../../engine/core/base/text.ts';
+import { formatCount, formatLocalTime, stripMarkdown } from '../../engine/core/base/text.ts';
 import type { State } from '../state/model.ts';
 import type { DashboardData, ListedMessage } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
@@ -28,7 +28,7 @@ export const describeRecipient = ({
 
 /** The first line of a message, without the marks of a Markdown heading. */
 export const formatFirstLine = (body: string): string =>
-  cleanText((body.trim().split(/\r?\n/)[0] ?? '').replace(/^#+ +/, ''));
+  cleanText(stripMarkdown(body.trim().split(/\r?\n/)[0] ?? ''));
 
 const isUnreadMessage = (message: ListedMessage): boolean => message.acked_at === null;
 

@@ -1,4 +1,4 @@
-import { formatLocalTime, stripMarkdown } from '../../engine/core/base/text.ts';
+import { formatLocalTime, localizeTimes, stripMarkdown } from '../../engine/core/base/text.ts';
 import type { DashboardData, EventRow, ListedNotice } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText, renderFacts, splitCleanLines } from '../text/text.ts';
@@ -26,7 +26,8 @@ export function describeEvent({ kind, at, data }: EventRow): string {
   const reset =
     kind === 'circuit_reset' && typeof agent === 'string' ? `${agent} takes work again` : undefined;
   const parts = [reset, reason, until, title];
-  return cleanText(parts.filter((each) => typeof each === 'string').join(' · '));
+  const texts = parts.filter((each) => typeof each === 'string').map(stripMarkdown);
+  return localizeTimes(cleanText(texts.join(' · ')));
 }
 
 /** An event or a notice. */
@@ -55,7 +56,7 @@ export const NOTICE_HEAD = /^\s*## Message .*\n(?:\n|- (?:from|to): .*\n)*/;
 const describeRow = (row: TimelineRow): string =>
   'event' in row
     ? describeEvent(row.event)
-    : stripMarkdown(formatFirstLine(row.notice.text.replace(NOTICE_HEAD, '')));
+    : formatFirstLine(row.notice.text.replace(NOTICE_HEAD, ''));
 
 const getKindStyle = (kind: string): TextStyle | undefined => {
   if (/failed|alert|dead|conflict/.test(kind)) return 'bad';

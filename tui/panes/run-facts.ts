@@ -2,8 +2,10 @@ import { formatCount, formatDollars, formatTokenCount } from '../../engine/core/
 import { isPausedRun } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { DashboardData, ShownSession } from '../state/rows.ts';
+import { isLiveSession } from '../state/work-items.ts';
 import { cleanText, renderFacts, truncateText, wrapText } from '../text/text.ts';
 import { type StyledLine, span, type TextStyle } from '../text/theme.ts';
+import { formatFirstLine } from './bus.ts';
 import { describeRunMode } from './plan.ts';
 import { describeRetryTime, formatClockTime, formatWait } from './time.ts';
 
@@ -32,6 +34,24 @@ function describeSpending({
 
 const findHeldRow = ({ held }: DashboardData, { agent, state }: ShownSession) =>
   state === 'queued' ? held.find((each) => each.agent === agent) : undefined;
+
+/** How many of the latest messages to a run are listed. */
+const LISTED_MESSAGES = 3;
+
+/** Lists the latest messages to a run, and if it has read them. */
+function listMessages({ messages }: DashboardData, row: ShownSession, now: number) {
+  if (!isLiveSession(row)) return [];
+  const sent = [...messages.values()].filter((each) => each.to_session === row.session_id);
+  return sent
+    .sort((one, other) => other.id - one.id)
+    .slice(0, LISTED_MESSAGES)
+    .map(({ id, body, acked_at: read, created_at: at }): readonly [string, string, TextStyle?] => {
+      const text = formatFirstLine(body);
+      return read === null
+        ? ['message', `${id} queued ${formatClockTime(at, now)}, read at its next turn: ${text}`, 'warn']
+        : ['message', `${id} read ${formatClockTime(read, now)}: ${text}`];
+    });
+}
 
 /** Renders what a run waits for or does, with which agent and model, and its cost. Unknown facts are left out. */
 export function renderRunLines(
@@ -62,6 +82,7 @@ export function renderRunLines(
           : `${held.agent} is suspended ${describeRetryTime(held.reopen_at, now)}: ${held.code}: ${held.text}`,
         'bad',
       ],
+      ...listMessages(data, row, now),
       ['does', row.state === 'running' ? row.activity : null, 'live'],
       ['runs', how],
       ['after', continues === null ? null : `${continues} (same worktree and conversation)`],

@@ -26,7 +26,7 @@ const MOST_ROWS = 1000;
  * actions are the same as on the screen; only the output differs.
  */
 export function describeChanges(before: State, after: State): string[] {
-  return [
+  const lines = [
     ...describeConnectionChange(before, after),
     ...describeArrivals(before, after),
     ...describeNewMessage(before, after),
@@ -35,6 +35,7 @@ export function describeChanges(before: State, after: State): string[] {
     ...describeOverlayChange(before, after),
     ...describeQuestionChange(before, after),
   ];
+  return lines.map(localizeTimes);
 }
 
 function describeConnectionChange({ link: before }: State, after: State): string[] {

@@ -1,4 +1,5 @@
 import { emitKeypressEvents, type Interface } from 'node:readline';
+import { openBrowser } from '../../engine/core/base/open-browser.ts';
 import {
   createKeyCollector,
   type EffectHandlers,
@@ -44,6 +45,7 @@ export async function openPlainDashboard(
     bell: () => void stdout.write('\u0007'),
     notice: () => undefined,
     copy: () => undefined,
+    browse: ({ url }) => openBrowser(url, options.env),
     save: ({ changes }) => file.save(changes, (text) => store.send({ type: 'message', text, tone: 'bad' })),
     // There is no other workspace.
     across: () => undefined,

@@ -86,6 +86,9 @@ export interface DetailSubject {
   id: string;
 }
 
+/** How long a message stays, unless it is a failure. */
+export const MESSAGE_MS = 8000;
+
 export interface StatusMessage {
   text: string;
   /** The workspace of the message, if it differs from the selected row's; empty for none. */
@@ -163,6 +166,8 @@ export interface State {
   armed: ArmedKey | null;
   /** The second keys of a question that was refused: pressed next, they do nothing else. Null for none. */
   refused: { keys: readonly string[]; at: number } | null;
+  /** A key that is asked once the engine has answered what was done to the same subject. */
+  awaited: { binding: string; id: string; at: number } | null;
   message: StatusMessage | null;
   /** Ids of the subjects of calls that the engine has not answered yet. */
   busy: readonly string[];

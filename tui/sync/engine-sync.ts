@@ -1,6 +1,7 @@
 import { asSvcError } from '../../engine/core/base/errors.ts';
 import type { EngineClient } from '../../engine/index.ts';
 import type { DataChange } from '../state/data.ts';
+import { MESSAGE_MS, type State } from '../state/model.ts';
 import type { Store } from '../store.ts';
 import { keepConnected } from './connection.ts';
 import { followEngineEvents, type ResumePoint } from './follow-events.ts';
@@ -108,6 +109,19 @@ export function createEngineSync(options: EngineSyncOptions): EngineSync {
     setInterval(() => void pollPending().catch(() => undefined), POLL_MS),
   ];
 
+  // Good news goes away by itself, also while nothing else happens.
+  let news: State['message'] = null;
+  let newsTimer: NodeJS.Timeout | undefined;
+  const unsubscribe = store.subscribe(() => {
+    const { message } = store.getState();
+    if (message === news) return;
+    news = message;
+    clearTimeout(newsTimer);
+    if (message === null || message.tone === 'bad') return;
+    const sendTick = (): void => sendWhileOpen({ type: 'tick', at: Date.now() });
+    newsTimer = setTimeout(sendTick, MESSAGE_MS + 50);
+  });
+
   return {
     ...createCallSender(connection.client, sendWhileOpen),
     startEngine: () => connection.startEngine(),
@@ -115,6 +129,8 @@ export function createEngineSync(options: EngineSyncOptions): EngineSync {
       closing.abort();
       followers.close();
       for (const timer of timers) clearInterval(timer);
+      clearTimeout(newsTimer);
+      unsubscribe();
       try {
         connection.client().close();
       } catch {

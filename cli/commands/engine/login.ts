@@ -1,19 +1,9 @@
 import { SvcError } from '../../../engine/core/base/errors.ts';
-import { readProgram } from '../../../engine/core/base/run-program.ts';
+import { openBrowser } from '../../../engine/core/base/open-browser.ts';
 import { formatLocalTime } from '../../../engine/core/base/text.ts';
 import { linking, ownSeat } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { formatFacts } from '../../print.ts';
-
-const OPENERS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: 'open', linux: 'xdg-open' };
-
-/** Opens a page in a browser, if there is one. */
-function openBrowser(url: string, env: NodeJS.ProcessEnv): void {
-  const opener = OPENERS[process.platform];
-  const hasDisplay = process.platform !== 'linux' || env.DISPLAY || env.WAYLAND_DISPLAY;
-  if (opener !== undefined && hasDisplay)
-    readProgram(opener, [url], { env, timeoutMs: 5000 }).catch(() => undefined);
-}
 
 const login = defineCommand({
   name: 'login',

@@ -137,12 +137,13 @@ export function cutToWidth(text: string, width: number, measured: (text: string)
 }
 
 const TITLE_LENGTH = 120;
-/** Removes the marks of Markdown that mean nothing in a list: of headings, bold text and code. */
+/** Removes the marks of Markdown that mean nothing in a list: of headings, quotes, bold text, code and links. */
 export const stripMarkdown = (line: string): string =>
   line
-    .replace(/^\s*#{1,6}\s+/, '')
+    .replace(/^\s*(?:#{1,6}|>)\s+/, '')
     .replace(/(\*\*)(?=\S)(.*?\S)\1/g, '$2')
-    .replace(/(`+)(?=\S)([^`]*[^`\s])\1(?!`)/g, '$2');
+    .replace(/(`+)(?=\S)([^`]*[^`\s])\1(?!`)/g, '$2')
+    .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, '$1');
 
 /** Returns a title for a prompt: its first line with content, safe for a terminal, at most 120 characters. */
 export function makeTitle(prompt: string): string {

@@ -6,6 +6,7 @@ import { screenOf } from '../../support/terminals/render.tsx';
 const openWorkers = (...sessions: ReturnType<typeof sessionRow>[]): Bench => bench().data({ sessions });
 const ended = (more = {}) => sessionRow(1, { worktree: '/w/s-1', ...more });
 
+const refusalOf = (dash: Bench): string => dash.state().message?.text ?? '';
 const refusal = (dash: Bench): string => {
   assert.equal(dash.state().armed, null);
   assert.deepEqual(dash.calls(), []);
@@ -24,6 +25,23 @@ describe('discarding the work of a worker', () => {
     assert.deepEqual(back.calls(), [
       { operation: 'worktree.restore', input: { session: 's-1', worktree: true } },
     ]);
+  });
+
+  it('U during a discard asks as soon as it is done, and never about another task', () => {
+    const archived = taskRow(9, { archived_at: '2026-03-01T11:59:00Z' });
+    const dash = openWorkers(ended())
+      .data({ tasks: [archived] })
+      .keys('X', 'y', 'U');
+    assert.match(refusalOf(dash), /undo: it asks as soon as s-1 is done/);
+    const effect = dash.effects().find((each) => each.do === 'call');
+    assert.ok(effect?.do === 'call');
+    dash.send({ type: 'answered', effect, answer: { has_files: false } as never });
+    assert.equal(dash.state().armed, null);
+    dash.data({ sessions: [ended({ worktree: null, branch_state: 'discarded' })] });
+    assert.match(dash.state().armed?.question ?? '', /Bring svc\/s-1 back/);
+    const moved = openWorkers(ended()).keys('X', 'y', 'U', 'j');
+    moved.data({ sessions: [ended({ worktree: null, branch_state: 'discarded' })] });
+    assert.equal(moved.state().armed, null);
   });
 
   it('the result of U is readable at 80 columns, wherever the worktree is', () => {

@@ -10,6 +10,7 @@ test('marks of Markdown are removed from a line, and other signs stay', () => {
     ['__init__ and snake_case', '__init__ and snake_case'],
     ['#12 fails', '#12 fails'],
     ['a `` empty', 'a `` empty'],
+    ['> see [the log](https://example.com/1)', 'see the log'],
   ] as const)
     assert.equal(stripMarkdown(line), text);
   assert.equal(makeTitle('\n# A `title`\nmore'), 'A title');
