@@ -1,5 +1,6 @@
 import type { SentenceWords } from '../engine/core/base/sentence.ts';
 import { closeStaleAnswer } from './actions/asks.ts';
+import { handleMouse, type MouseInput } from './actions/mouse.ts';
 import { finishJump, replaceList } from './actions/navigation.ts';
 import { bringFormBack, isFormUnwelcome, keepWhileAway, setFormAside } from './actions/set-aside.ts';
 import { sortList } from './actions/sorting.ts';
@@ -51,6 +52,7 @@ export type DashboardEvent =
   | { type: 'keys'; keys: readonly string[]; at: number }
   | { type: 'paste'; text: string }
   | { type: 'resize'; size: ScreenSize }
+  | { type: 'mouse'; input: MouseInput }
   | { type: 'tick'; at: number }
   | { type: 'link'; link: Partial<EngineLink> }
   | { type: 'data'; change: DataChange; at: number }
@@ -102,6 +104,8 @@ function applyEvent(state: State, event: DashboardEvent): StateTransition {
     case 'paste':
       if (state.overlay !== null) return transitionTo(insertInOverlay(state, state.overlay, event.text));
       return transitionTo(showMessage({ ...state, armed: null }, 'pasted text is ignored here'));
+    case 'mouse':
+      return handleMouse({ ...state, refused: null, awaited: null }, event.input);
     case 'resize':
       return transitionTo({ ...state, size: event.size });
     case 'tick':

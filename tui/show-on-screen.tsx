@@ -12,6 +12,9 @@ const BELL = '\u0007';
 /** DECAWM: whether an overlong line wraps to the next one, which would scroll the screen. */
 const WRAP_ON = '\u001b[?7h';
 const WRAP_OFF = '\u001b[?7l';
+/** Reports of the mouse's buttons and wheel, as numbers. */
+const MOUSE_ON = '\u001b[?1000h\u001b[?1006h';
+const MOUSE_OFF = '\u001b[?1006l\u001b[?1000l';
 const OSC = '\u001b]';
 /** Save the terminal's title, and restore it. */
 const KEEP_TITLE = '\u001b[22;2t';
@@ -58,9 +61,16 @@ export async function showOnScreen(
     if (title !== null) stdout.write(RESTORE_TITLE);
     title = null;
   }
+  let hasMouse = false;
+  function setMouse(isOn: boolean): void {
+    if (isOn === hasMouse) return;
+    hasMouse = isOn;
+    stdout.write(isOn ? MOUSE_ON : MOUSE_OFF);
+  }
   /** Gives the shell, or another program, the original terminal. */
   function restoreTerminal(): void {
     setLineWrap(true);
+    setMouse(false);
     restoreTitle();
   }
   function failDashboard(error: unknown): void {
@@ -92,6 +102,7 @@ export async function showOnScreen(
           await use();
         } finally {
           setLineWrap(false);
+          setMouse(store.getDrawn().state.preferences.mouse);
         }
       });
     } finally {
@@ -122,6 +133,10 @@ export async function showOnScreen(
     title = wanted;
   }
   const stopTitle = store.subscribe(updateTitle);
+  const updateMouse = (): void => {
+    if (!isAway) setMouse(store.getDrawn().state.preferences.mouse);
+  };
+  const stopMouse = store.subscribe(updateMouse);
 
   const onResize = (): void => store.send({ type: 'resize', size: getTerminalSize(stdout) });
   const onStop = (): void => void borrowTerminal(stopProcess);
@@ -133,6 +148,7 @@ export async function showOnScreen(
   // The shell gets the original terminal back, however the program ends.
   process.once('exit', restoreTerminal);
   setLineWrap(false);
+  updateMouse();
   const app = render(
     <App
       store={store}
@@ -159,6 +175,7 @@ export async function showOnScreen(
   } finally {
     process.off('exit', restoreTerminal);
     stopTitle();
+    stopMouse();
     restoreTerminal();
     process.off('SIGTSTP', onStop);
     stdout.off('resize', onResize);

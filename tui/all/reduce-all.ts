@@ -55,6 +55,7 @@ function applyToAll(all: AllState, event: AllEvent): AllTransition {
       if (all.chooser !== null) return { all: handleChooserKeys(all, event.keys), effects: [] };
       return sendTo(all, all.active, event);
     case 'paste':
+    case 'mouse':
       return all.chooser !== null ? { all, effects: [] } : sendTo(all, all.active, event);
     default:
       return sendTo(all, all.active, event);

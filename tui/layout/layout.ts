@@ -40,6 +40,12 @@ const isAtLeast = (size: ScreenSize, least: ScreenSize): boolean =>
 const hasPanes = ({ size, preferences: { layout } }: State): boolean =>
   layout !== 'tabs' && isAtLeast(size, layout === 'panes' ? SMALLEST_PANES : PANES);
 
+/** Counts the lines between the views and the boxes. */
+export const countBannerLines = ({ link, data }: State): number =>
+  [link.phase === 'lost', (data.status?.consent_pending ?? []).length > 0, data.held.length > 0].filter(
+    Boolean,
+  ).length;
+
 // States are immutable, so each layout is computed once.
 const layoutCache = new WeakMap<State, ScreenLayout>();
 
@@ -56,9 +62,7 @@ function computeLayout(state: State): ScreenLayout {
   const notices =
     renderMessageLines(state).length +
     Math.max(0, renderQuestionLines(state).length - 1) +
-    (state.link.phase === 'lost' ? 1 : 0) +
-    ((state.data.status?.consent_pending ?? []).length > 0 ? 1 : 0) +
-    (state.data.held.length > 0 ? 1 : 0);
+    countBannerLines(state);
   // Header, views and hint line take the other rows.
   const body = rows - 3 - notices;
   const whole = (content: BoxContent): ScreenLayout['columns'] => [

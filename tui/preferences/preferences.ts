@@ -25,6 +25,8 @@ export interface Preferences {
   notices: boolean;
   /** Shows the number of waiting items in the terminal title. */
   title: boolean;
+  /** Lets the mouse select, open and scroll. The terminal then selects text only with Shift. */
+  mouse: boolean;
   /** Lets `Y` copy through the terminal (OSC 52). */
   copy: boolean;
 }
@@ -40,6 +42,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   bell: false,
   notices: false,
   title: false,
+  mouse: false,
   copy: true,
 };
 

@@ -34,7 +34,7 @@ const keys = z
   });
 
 const isOn = z.boolean();
-const { theme, layout, pager, bell, notices, title, copy } = DEFAULT_PREFERENCES;
+const { theme, layout, pager, bell, notices, title, mouse, copy } = DEFAULT_PREFERENCES;
 
 /** The schema of ui.yaml. */
 export const preferencesSchema = z.strictObject({
@@ -69,6 +69,10 @@ export const preferencesSchema = z.strictObject({
     .default(notices)
     .meta({ description: 'show a terminal notification when something new waits (OSC 9)' }),
   title: isOn.default(title).meta({ description: 'show the number of waiting items in the terminal title' }),
+  mouse: isOn.default(mouse).meta({
+    description:
+      'a click selects a row and a second one opens it, the wheel scrolls; the terminal selects text with Shift',
+  }),
   copy: isOn
     .default(copy)
     .meta({ description: 'let `Y` copy through the terminal (OSC 52); on unless you turn it off' }),

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type MouseInput, readMouse } from '../../../tui/actions/mouse.ts';
+import { type Bench, bench, sessionRow, showWork, taskRow } from '../../support/terminals/dashboard.ts';
+import { screenOf } from '../../support/terminals/render.tsx';
+
+const open = (): Bench => {
+  const tasks = [
+    ...Array.from({ length: 30 }, (_, at) => taskRow(at + 2)),
+    taskRow(1, { status: 'done', session_id: 's-1' }),
+  ];
+  const text = `diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -0,0 +1,99 @@\n${'+line\n'.repeat(99)}`;
+  return showWork(bench(140, 40).data({ sessions: [sessionRow(1)], tasks }), 1, {
+    patch: { text, truncated: false },
+  });
+};
+
+/** Clicks on a text of the screen, where it is. */
+const at = (dash: Bench, text: string, what: MouseInput['what'] = 'click'): Bench => {
+  const lines = screenOf(dash.state());
+  const row = lines.findIndex((line) => line.includes(text));
+  assert.ok(row >= 0, `${text} is on the screen`);
+  return dash.send({ type: 'mouse', input: { what, row, column: lines[row]!.indexOf(text) } });
+};
+
+describe('the mouse', () => {
+  it('a click selects the row under it in each section, and a second one opens it', () => {
+    const dash = open();
+    for (const id of ['t-9 ', 't-1 ', 't-14 ']) {
+      at(dash, ` ${id}`);
+      assert.equal(dash.state().lists.work.selected, id.trim());
+      assert.equal(dash.state().view, 'list');
+    }
+    const selected = dash.state().lists.work.selected;
+    at(dash, ' needs you ');
+    at(dash, '1 Work');
+    assert.equal(dash.state().lists.work.selected, selected);
+    at(dash, '▶t-14 ');
+    assert.equal(dash.state().view, 'full');
+    assert.equal(dash.state().armed, null);
+    assert.deepEqual(dash.calls(), []);
+  });
+
+  it('the wheel moves the list or scrolls the text below it, and the list follows when it is scrolled', () => {
+    const dash = open();
+    at(dash, ' t-1 ');
+    at(dash, '── a', 'wheel-down');
+    assert.equal(dash.state().scroll.top, 3);
+    assert.equal(dash.state().lists.work.selected, 't-1');
+    for (let step = 0; step < 28; step += 1) at(dash, ' 1 Work ', 'wheel-down');
+    const before = dash.state().lists.work;
+    assert.ok(before.top > 0);
+    const [, first] = screenOf(dash.state()).slice(4);
+    const id = / (t-\d+) /.exec(first!)![1]!;
+    at(dash, ` ${id} `);
+    assert.equal(dash.state().lists.work.selected, id);
+  });
+
+  it('a click never answers a question or fills in a form', () => {
+    const dash = open().keys('n');
+    const { overlay } = dash.state();
+    at(dash, ' svc ');
+    assert.equal(dash.state().overlay, overlay);
+  });
+
+  it('reports of a terminal are read, and other input is not', () => {
+    assert.deepEqual(readMouse('[<0;12;3M'), [{ what: 'click', column: 11, row: 2 }]);
+    assert.deepEqual(readMouse('[<64;1;1M\u001b[<65;2;2M'), [
+      { what: 'wheel-up', column: 0, row: 0 },
+      { what: 'wheel-down', column: 1, row: 1 },
+    ]);
+    assert.deepEqual(readMouse('[<0;12;3m'), []);
+    assert.deepEqual(readMouse('[<2;12;3M'), []);
+    for (const input of ['', 'j', '[<', 'x[<0;1;1M', '[<0;1M']) assert.equal(readMouse(input), null, input);
+  });
+});

@@ -1,0 +1,59 @@
+import { findHit } from '../layout/hit.ts';
+import type { State } from '../state/model.ts';
+import {
+  focusPane,
+  getPreviewTop,
+  isCombinedList,
+  moveDown,
+  moveUp,
+  moveWithinList,
+  openPreview,
+  scrollPreviewTo,
+} from './navigation.ts';
+import { type StateTransition, transitionTo } from './transition.ts';
+
+/** A click, or one step of the wheel, at a place counted from 0. */
+export interface MouseInput {
+  what: 'click' | 'wheel-up' | 'wheel-down';
+  column: number;
+  row: number;
+}
+
+/** Lines of a text per step of the wheel. */
+const WHEEL_LINES = 3;
+
+/** Handles the mouse: a click selects a row and a second one opens it, and the wheel moves what is below it. It never acts or answers. */
+export function handleMouse(state: State, { what, ...place }: MouseInput): StateTransition {
+  if (state.overlay !== null || state.armed !== null) return transitionTo(state);
+  const hit = findHit(state, place);
+  if (hit === null) return transitionTo(state);
+  if (what === 'click') return 'list' in hit ? clickRow(state, hit.row) : clickText(state);
+  const isUp = what === 'wheel-up';
+  if ('list' in hit) return (isUp ? moveUp : moveDown)({ ...state, view: 'list' });
+  return transitionTo(scrollPreviewTo(state, getPreviewTop(state) + (isUp ? -WHEEL_LINES : WHEEL_LINES)));
+}
+
+function clickRow(state: State, row: number | null): StateTransition {
+  if (row === null || isCombinedList(state, state.focus)) return focusPane(state.focus)(state);
+  const inList: State = { ...state, view: 'list' };
+  if (state.view === 'list' && row === state.lists[state.focus].index) return openPreview(inList);
+  return transitionTo(moveWithinList(inList, row - state.lists[state.focus].index));
+}
+
+const clickText = (state: State): StateTransition =>
+  transitionTo(
+    state.view === 'list' && state.lists[state.focus].selected !== null ? { ...state, view: 'text' } : state,
+  );
+
+/** Reads what a terminal reports about its mouse (SGR, mode 1006), without what precedes `[`; null for other input. */
+export function readMouse(input: string): MouseInput[] | null {
+  const reports = [...input.matchAll(/\u001b?\[<(\d+);(\d+);(\d+)([Mm])/g)];
+  if (reports.map(([report]) => report).join('') !== input || reports.length === 0) return null;
+  return reports.flatMap(([, button, column, row, end]): MouseInput[] => {
+    const what = end === 'M' ? WHATS[button!] : undefined;
+    return what === undefined ? [] : [{ what, column: Number(column) - 1, row: Number(row) - 1 }];
+  });
+}
+
+/** What the numbers of buttons mean, without a modifier. */
+const WHATS: Readonly<Record<string, MouseInput['what']>> = { 0: 'click', 64: 'wheel-up', 65: 'wheel-down' };
