@@ -51,7 +51,7 @@ describe('svc dash --plain', () => {
     const { workspace, terminal } = await openDash(t, { args: ['dash', '--plain'], rows: 50 });
     await terminal.shows('Keys: ');
     await workspace.post('read me\n#agent: edit plain.txt by keys alone');
-    await terminal.shows('Work 1 of 1: t-1');
+    await terminal.shows('Work 1 of 1: id t-1');
     terminal.keys('Enter');
     await terminal.shows('│ read me');
     terminal.type('ay');
