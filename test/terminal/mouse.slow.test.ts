@@ -28,7 +28,7 @@ describe('the mouse in the dashboard', withTmux, () => {
     };
     await terminal.shows(/▶t-[12] /);
     const other = /▶t-1 /.test(terminal.screen()) ? 't-2' : 't-1';
-    await click(new RegExp(`^. +${other} `));
+    await click(new RegExp(`║ +${other} `));
     await terminal.shows(new RegExp(`▶${other} `));
     await click(new RegExp(`▶${other} `));
     await until(() => !/ 1 Work ═/.test(terminal.screen()), 'the open text');
