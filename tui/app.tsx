@@ -1,6 +1,5 @@
 import { useApp, useInput, usePaste } from 'ink';
 import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from 'react';
-import { readMouse } from './actions/mouse.ts';
 import type { DrawnStore } from './all/drawn-store.ts';
 import { createKeyCollector } from './effects.ts';
 import { nameInkKeys } from './ink-keys.ts';
@@ -29,11 +28,7 @@ export function App({ store, colours, onTerminal }: Props): ReactNode {
     onTerminal({ suspend: suspendTerminal, exit });
   }, [onTerminal, suspendTerminal, exit]);
 
-  useInput((input, key) => {
-    const moves = readMouse(input);
-    if (moves === null) collect(nameInkKeys(input, key));
-    else for (const each of moves) store.send({ type: 'mouse', input: each });
-  });
+  useInput((input, key) => collect(nameInkKeys(input, key)));
   usePaste(paste);
 
   return <Screen {...{ state, all, colours }} />;

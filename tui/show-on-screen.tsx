@@ -3,6 +3,7 @@ import { render } from 'ink';
 import type { ComponentProps } from 'react';
 import { usesColour } from '../engine/core/base/colours.ts';
 import { openBrowser } from '../engine/core/base/open-browser.ts';
+import { takeMouse } from './actions/mouse.ts';
 import { App, type InkTerminal } from './app.tsx';
 import type { EffectHandlers } from './effects.ts';
 import type { DashboardEnd, TerminalOptions } from './options.ts';
@@ -149,6 +150,14 @@ export async function showOnScreen(
   process.once('exit', restoreTerminal);
   setLineWrap(false);
   updateMouse();
+  // Ink drops reports of the mouse, so they are taken out of what it reads.
+  const readStdin = stdin.read;
+  stdin.read = (size) => {
+    const chunk: unknown = readStdin.call(stdin, size);
+    return hasMouse && typeof chunk === 'string'
+      ? takeMouse(chunk, (input) => store.send({ type: 'mouse', input }))
+      : chunk;
+  };
   const app = render(
     <App
       store={store}
@@ -176,6 +185,7 @@ export async function showOnScreen(
     process.off('exit', restoreTerminal);
     stopTitle();
     stopMouse();
+    stdin.read = readStdin;
     restoreTerminal();
     process.off('SIGTSTP', onStop);
     stdout.off('resize', onResize);

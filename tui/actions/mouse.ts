@@ -45,15 +45,17 @@ const clickText = (state: State): StateTransition =>
     state.view === 'list' && state.lists[state.focus].selected !== null ? { ...state, view: 'text' } : state,
   );
 
-/** Reads what a terminal reports about its mouse (SGR, mode 1006), without what precedes `[`; null for other input. */
-export function readMouse(input: string): MouseInput[] | null {
-  const reports = [...input.matchAll(/\u001b?\[<(\d+);(\d+);(\d+)([Mm])/g)];
-  if (reports.map(([report]) => report).join('') !== input || reports.length === 0) return null;
-  return reports.flatMap(([, button, column, row, end]): MouseInput[] => {
-    const what = end === 'M' ? WHATS[button!] : undefined;
-    return what === undefined ? [] : [{ what, column: Number(column) - 1, row: Number(row) - 1 }];
-  });
-}
-
 /** What the numbers of buttons mean, without a modifier. */
 const WHATS: Readonly<Record<string, MouseInput['what']>> = { 0: 'click', 64: 'wheel-up', 65: 'wheel-down' };
+
+/** Takes what a terminal reports about its mouse (SGR, mode 1006) out of its input, and returns the rest. */
+export function takeMouse(input: string, onMouse: (input: MouseInput) => void): string {
+  return input.replace(
+    /\u001b\[<(\d+);(\d+);(\d+)([Mm])/g,
+    (_, button: string, column: string, row: string, end: string) => {
+      const what = end === 'M' ? WHATS[button] : undefined;
+      if (what !== undefined) onMouse({ what, column: Number(column) - 1, row: Number(row) - 1 });
+      return '';
+    },
+  );
+}

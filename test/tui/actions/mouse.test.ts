@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type MouseInput, readMouse } from '../../../tui/actions/mouse.ts';
+import { type MouseInput, takeMouse } from '../../../tui/actions/mouse.ts';
 import { type Bench, bench, sessionRow, showWork, taskRow } from '../../support/terminals/dashboard.ts';
 import { screenOf } from '../../support/terminals/render.tsx';
 
@@ -63,14 +63,16 @@ describe('the mouse', () => {
     assert.equal(dash.state().overlay, overlay);
   });
 
-  it('reports of a terminal are read, and other input is not', () => {
-    assert.deepEqual(readMouse('[<0;12;3M'), [{ what: 'click', column: 11, row: 2 }]);
-    assert.deepEqual(readMouse('[<64;1;1M\u001b[<65;2;2M'), [
-      { what: 'wheel-up', column: 0, row: 0 },
-      { what: 'wheel-down', column: 1, row: 1 },
-    ]);
-    assert.deepEqual(readMouse('[<0;12;3m'), []);
-    assert.deepEqual(readMouse('[<2;12;3M'), []);
-    for (const input of ['', 'j', '[<', 'x[<0;1;1M', '[<0;1M']) assert.equal(readMouse(input), null, input);
+  it('reports of a terminal are taken out of its input, and nothing else is', () => {
+    const read = (input: string): [string, string[]] => {
+      const seen: string[] = [];
+      const rest = takeMouse(input, ({ what, column, row }) => seen.push(`${what} ${column},${row}`));
+      return [rest, seen];
+    };
+    assert.deepEqual(read('a\u001b[<0;12;3M\u001b[<0;12;3mb'), ['ab', ['click 11,2']]);
+    assert.deepEqual(read('\u001b[<64;1;1M\u001b[<65;2;2M'), ['', ['wheel-up 0,0', 'wheel-down 1,1']]);
+    assert.deepEqual(read('\u001b[<2;12;3M'), ['', []]);
+    for (const input of ['', 'j', '\u001b[A', '[<0;1;1M', '\u001b[<0;1M', '\u001b'])
+      assert.deepEqual(read(input), [input, []]);
   });
 });
