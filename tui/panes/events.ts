@@ -54,9 +54,7 @@ const getRowActor = (row: TimelineRow): string =>
 export const NOTICE_HEAD = /^\s*## Message .*\n(?:\n|- (?:from|to): .*\n)*/;
 
 const describeRow = (row: TimelineRow): string =>
-  'event' in row
-    ? describeEvent(row.event)
-    : formatFirstLine(row.notice.text.replace(NOTICE_HEAD, ''));
+  'event' in row ? describeEvent(row.event) : formatFirstLine(row.notice.text.replace(NOTICE_HEAD, ''));
 
 const getKindStyle = (kind: string): TextStyle | undefined => {
   if (/failed|alert|dead|conflict/.test(kind)) return 'bad';
