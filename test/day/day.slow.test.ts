@@ -230,7 +230,10 @@ describe("the operator's day", withTmux, () => {
       terminal.keys('Enter');
       await terminal.shows('2 engines ok');
       await terminal.shows(/═ 1 Work/);
-      await act(terminal, '.');
+      // Its decision is the most urgent row, which is selected already if it was listed first.
+      await pressUntil(terminal, '.', (screen) => /▶site +t-1 /.test(screen), {
+        what: 'the decision of site',
+      });
       await terminal.shows('│ │ Request mango', 'what waits in the other workspace');
       await confirm(terminal, ['a', 'y'], 'site: Approve d-1 and start alice on t-1?', 'd-1 approved');
       await hands.promote('mango');

@@ -67,9 +67,7 @@ export async function ask(terminal: Terminal, key: string, question: string): Pr
       const now = terminal.screen();
       // If the message was already on the screen, it answers this key only if nothing else follows.
       const isAnswer = now !== before || performance.now() - pressedAt > SAME_ANSWER_MS;
-      // A key that opened a text which has to be read first is pressed again.
-      const isQuiet = performance.now() - pressedAt > 2 * SAME_ANSWER_MS;
-      return now.includes(question) || isQuiet || (isAnswer && NOT_NOW.test(now)) ? now : null;
+      return now.includes(question) || (isAnswer && NOT_NOW.test(now)) ? now : null;
     }, question);
     if (screen.includes(question)) return;
     await delay(LOOK_MS);
