@@ -237,10 +237,10 @@ test('the worker and its question outlive the engine; its time limit ends all of
       rig.run([`detach ${file}`, 'run setsid tail -f /dev/null >/dev/null 2>&1 &', 'hang'], 'stubborn'),
     ]);
     const { id: ask } = await rig.ask(asking);
-    await until(() => existsSync(file));
+    const detached = await until(() => existsSync(file) && readFileSync(file, 'utf8'));
     const host = childrenOf((await rig.show(late)).pid ?? 0);
     const agents = host.flatMap(({ pid }) => childrenOf(pid));
-    const pids = [...host, ...agents].map(({ pid }) => pid).concat(Number(readFileSync(file, 'utf8')));
+    const pids = [...host, ...agents].map(({ pid }) => pid).concat(Number(detached));
     assert.equal(pids.length, 3);
     await rig.restart(() => {
       assert.ok(pids.every(isRunning));

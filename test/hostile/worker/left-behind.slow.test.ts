@@ -11,19 +11,24 @@ import { isRunning, makeWorkspace, SVC } from '../../support/workspaces/workspac
 /** Waits for its turn, kills the engine and its supervisor, and asks twice as a person would. */
 const LEFT_BEHIND = `
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 const { folder, data, svc, task, root, home, cgroup, isAlone } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const pause = () => execFileSync('sleep', ['0.1']);
 const wait = (name) => { while (!existsSync(folder + '/' + name)) pause(); };
 const env = { PATH: '/usr/bin:/bin', HOME: home, SVC_HOME: home, SVC_CONFIG: root + '/svc.yaml' };
+// The reader waits for the name, so the whole text appears with it.
+const report = (name, text) => {
+  writeFileSync(folder + '/' + name + '.part', text);
+  renameSync(folder + '/' + name + '.part', folder + '/' + name);
+};
 const ask = (name, isAlone) => {
   const words = [process.execPath, svc, 'task', 'run', task, '--json'];
   const plainly = spawnSync(words[0], words.slice(1), { env, cwd: root, encoding: 'utf8' });
-  if (isAlone) return writeFileSync(folder + '/' + name, plainly.stdout + plainly.stderr);
+  if (isAlone) return report(name, plainly.stdout + plainly.stderr);
   // On a separate terminal, in a separate session.
   const line = words.map((word) => "'" + word + "'").join(' ');
   const atTerminal = spawnSync('script', ['-qec', line, '/dev/null'], { env, cwd: root, encoding: 'utf8' });
-  writeFileSync(folder + '/' + name, plainly.stdout + plainly.stderr + atTerminal.stdout);
+  report(name, plainly.stdout + plainly.stderr + atTerminal.stdout);
 };
 if (cgroup !== null) try { writeFileSync(cgroup, '0'); } catch {}
 writeFileSync(folder + '/there', String(process.pid));
@@ -32,7 +37,7 @@ const { pid, supervisor } = JSON.parse(readFileSync(data + '/daemon.json', 'utf8
 for (const each of [supervisor.pid, pid]) process.kill(each, 'SIGKILL');
 for (;;) try { process.kill(pid, 0); pause(); } catch { break; }
 if (isAlone) ask('alone', true);
-else writeFileSync(folder + '/alone', '');
+else report('alone', '');
 wait('again');
 ask('asked', false);
 `;
