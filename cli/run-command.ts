@@ -18,9 +18,12 @@ export async function runCommandOfProcess(words: readonly string[]): Promise<voi
     stop.abort();
   });
   const onSignal = (): void => stop.abort();
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal).once('SIGHUP', onSignal);
   const { signal } = stop;
   const code = await main(words, { cwd: process.cwd(), env, stdin, stdout, stderr, signal });
   process.exitCode = isOutputLost ? 1 : code;
-  process.removeListener('SIGINT', onSignal).removeListener('SIGTERM', onSignal);
+  process
+    .removeListener('SIGINT', onSignal)
+    .removeListener('SIGTERM', onSignal)
+    .removeListener('SIGHUP', onSignal);
 }

@@ -43,15 +43,16 @@ function createLogPrinter(isTerminal: boolean): { print(part: string): string; e
 }
 
 /**
- * Writes a session's log to stdout until the session ends or the person interrupts. If it is silent because it waits,
- * prints the reason once.
+ * Writes a session's log, or that of a command in its worktree, to stdout until it ends or the person interrupts. If a
+ * session is silent because it waits, prints the reason once.
  */
 export async function followLog(
   context: Pick<CommandContext<never>, 'stdout' | 'json' | 'signal' | 'note'>,
   client: EngineClient,
   session: string,
-  { from, lines, raw = false }: { from?: number; lines?: number; raw?: boolean | undefined },
+  part: { from?: number; lines?: number; raw?: boolean | undefined; command?: string },
 ): Promise<void> {
+  const { from, lines, raw = false, command } = part;
   let finishFollowing: () => void = () => undefined;
   let failFollowing: (error: unknown) => void = () => undefined;
   const ended = new Promise<void>((resolve, reject) => {
@@ -68,6 +69,7 @@ export async function followLog(
       form: raw ? 'raw' : 'readable',
       ...(from === undefined ? {} : { from }),
       ...(lines === undefined ? {} : { lines }),
+      ...(command === undefined ? {} : { command }),
     },
     ({ method, params }) => {
       if (method !== 'log') {
@@ -101,7 +103,7 @@ export async function followLog(
     said = wait;
   }
   const watch = setInterval(() => {
-    if (isQuiet) void sayWait().catch(() => undefined);
+    if (isQuiet && command === undefined) void sayWait().catch(() => undefined);
     isQuiet = true;
   }, QUIET_MS);
   await ended.finally(() => clearInterval(watch));

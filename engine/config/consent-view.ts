@@ -16,6 +16,7 @@ export interface ConsentView {
     setup: readonly string[];
     teardown: readonly string[];
     env_files: readonly string[];
+    run: ProjectSetup['run'];
     consent: ProjectSetup['consent'];
   }[];
   problem: string | null;
@@ -33,12 +34,13 @@ export function buildConsentView(
     pending,
     setups: carried
       .filter((each) => each.consent === 'none' || each.consent === 'changed')
-      .map(({ id, folder, setup, teardown, envFiles, consent: given }) => ({
+      .map(({ id, folder, setup, teardown, envFiles, run, consent: given }) => ({
         id,
         folder,
         setup,
         teardown,
         env_files: envFiles,
+        run,
         consent: given,
       })),
     problem,

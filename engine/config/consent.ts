@@ -195,9 +195,9 @@ export function listChangedSetups(
   const known = new Set(parseEntries(before).map(formatCanonical));
   return parseEntries(after)
     .filter((entry) => !known.has(formatCanonical(entry)))
-    .map(({ id, path, setup, teardown, env_files: envFiles }) => ({
+    .map(({ id, path, setup, teardown, env_files: envFiles, run }) => ({
       id,
-      digest: digestSetup({ path: relative(root, resolve(root, path)), setup, teardown, envFiles }),
+      digest: digestSetup({ path: relative(root, resolve(root, path)), setup, teardown, envFiles, run }),
     }));
 }
 

@@ -106,6 +106,12 @@ export const ENVIRONMENT: readonly EnvironmentVariable[] = [
     'pager for output longer than the terminal, used before PAGER; empty: none',
   ),
   variable(
+    'SVC_PORT',
+    'worker',
+    'workers',
+    "given to a worker, the setup and the run commands of its worktree: a free port, the worktree's own",
+  ),
+  variable(
     'SVC_REQUIRE_LEASE',
     'process',
     'linked server',

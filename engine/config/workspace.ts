@@ -35,7 +35,7 @@ export const projectsSchema = z
     notation: '[]ProjectEntry',
     nil: true,
     description:
-      "Registered units of the workspace, each with id, path and kind. setup and teardown are lists of commands that run in a new worktree and before its removal; env_files are files that git ignores and that are copied into a new worktree; svc project trust must allow them on each machine. An entry with the path of the workspace's own project applies to that project.",
+      "Registered units of the workspace, each with id, path and kind. setup and teardown are lists of commands that run in a new worktree and before its removal; env_files are files that git ignores and that are copied into a new worktree; run names commands that svc worktree run starts in one; svc project trust must allow them on each machine. An entry with the path of the workspace's own project applies to that project.",
     unset: 'only the project of this folder',
     example: [
       {
@@ -45,6 +45,7 @@ export const projectsSchema = z
         setup: ['npm ci'],
         teardown: ['docker compose down'],
         env_files: ['.env.local'],
+        run: { dev: 'sh -c "npm run dev -- --port $SVC_PORT"' },
       },
     ],
   });

@@ -6,7 +6,7 @@ const LOG_PART_BYTES = 64 * 1024;
 const LOG_LOOK_MS = 100;
 
 export interface StreamSource {
-  engine: Pick<Engine, 'onCommit' | 'events' | 'logs' | 'sessionEnded'>;
+  engine: Pick<Engine, 'onCommit' | 'events'>;
   channel: SubscriptionChannel;
 }
 
@@ -52,18 +52,28 @@ export async function followEvents(
   }
 }
 
+/** A log that is followed: of a session, or of a command in its worktree. */
+interface FollowedLog {
+  read(part: {
+    from: number;
+    maxBytes: number;
+    ended: boolean;
+  }): Promise<{ text: string; next: number; dropped: number; end: number }>;
+  /** True if there will be no more output. */
+  hasEnded(): boolean;
+}
+
 export async function followLog(
-  { engine, channel }: StreamSource,
+  channel: SubscriptionChannel,
   subscription: number,
-  session: string,
-  { from, form }: { from: number; form: 'readable' | 'raw' },
+  { read, hasEnded }: FollowedLog,
+  from: number,
   signal: AbortSignal,
 ): Promise<void> {
   let offset = from;
-  const read = engine.logs.open(session, form);
   while (!signal.aborted) {
     // Checked before reading, so that everything written before the end is read too.
-    const ended = engine.sessionEnded(session);
+    const ended = hasEnded();
     const part = await read({ from: offset, maxBytes: LOG_PART_BYTES, ended });
     const isLast = ended && part.next >= part.end;
     if (part.text !== '' || part.dropped > 0 || isLast) {

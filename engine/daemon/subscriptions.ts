@@ -35,6 +35,14 @@ export function createSubscriptions(
   channel: SubscriptionChannel,
 ): { methods: readonly StreamMethod[] } {
   const subscriptions = createOpenSubscriptions(quota, channel);
+  const openLog = (sessionId: string, form: 'readable' | 'raw', command: string | undefined) =>
+    command === undefined
+      ? {
+          read: engine.logs.open(sessionId, form),
+          findTail: (lines: number) => engine.logs.findTail(sessionId, lines),
+          hasEnded: () => engine.sessionEnded(sessionId),
+        }
+      : engine.openCommandLog(sessionId, command);
 
   return {
     methods: [
@@ -65,15 +73,16 @@ export function createSubscriptions(
           from: z.int().min(0).optional(),
           lines: z.int().min(0).optional(),
           form: z.enum(['readable', 'raw']).optional(),
+          /** A run command in its worktree, instead of the session's agent. */
+          command: z.string().optional(),
         }),
-        async run({ session, from, lines, form = 'readable' }, caller) {
+        async run({ session, from, lines = 200, form = 'readable', command }, caller) {
           const { sessionId } = engine.resolveSession(session);
           engine.logs.checkReader(sessionId, caller);
-          const start = from ?? (await engine.logs.findTail(sessionId, lines ?? 200));
+          const log = openLog(sessionId, form, command);
+          const start = from ?? (await log.findTail(lines));
           const subscription = subscriptions.begin();
-          subscriptions.keep(subscription, (signal) =>
-            followLog({ engine, channel }, subscription, sessionId, { from: start, form }, signal),
-          );
+          subscriptions.keep(subscription, (signal) => followLog(channel, subscription, log, start, signal));
           return { subscription, sessionId, from: start };
         },
       }),

@@ -82,6 +82,7 @@ export async function beginRun(beginning: Beginning): Promise<RunProcess> {
       SVC_AGENT: session.agent,
       SVC_NAME: session.workerId,
       SVC_SESSION_NAME: session.title,
+      ...(placement.port === null ? {} : { SVC_PORT: String(placement.port) }),
     },
     gateway,
   });
@@ -133,6 +134,7 @@ async function placeSession(
     baseCommit,
     placement: own,
     former: own === null && continues !== null ? findFormerPlacement(deps, continues) : null,
+    takenPorts: isNew ? sessions.listPorts() : [],
     isQuiet: others.every((other) => other.sessionId === sessionId || other.state === 'queued'),
     // A repeated start already has its line.
     note: state === 'queued' && pause !== null ? `[svc: run ${runs + 1}, after ${pause.code}]` : null,

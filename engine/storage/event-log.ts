@@ -32,6 +32,8 @@ export type EventKind =
   | 'worktree_pruned'
   | 'worktree_discarded'
   | 'worktree_restored'
+  | 'command_started'
+  | 'command_ended'
   | 'promotion_undone'
   | 'race_changed'
   | 'pull_request'

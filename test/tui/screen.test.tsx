@@ -139,6 +139,7 @@ describe('the whole screen', () => {
       setup: ['npm ci'],
       teardown: ['./stop'],
       env_files: ['.env'],
+      run: [{ name: 'dev', command: 'npm run dev' }],
       consent: 'none' as const,
       folder_waits: false,
       digest: '',

@@ -14,17 +14,18 @@ const CONSENT: Record<Project['consent'], string> = {
   none: 'none',
 };
 
-const describeSetup = ({ setup, teardown, env_files }: Project): string =>
+const describeSetup = ({ setup, teardown, env_files, run }: Project): string =>
   [
     ...(setup.length === 0 ? [] : [`${setup.length} setup`]),
     ...(teardown.length === 0 ? [] : [`${teardown.length} teardown`]),
     ...(env_files.length === 0 ? [] : [formatCount(env_files.length, 'file')]),
+    ...(run.length === 0 ? [] : [`${run.length} run`]),
   ].join(', ') || 'nothing';
 
 /** Lists exactly what is agreed to, one line each. */
 const formatProject = (project: Project): string =>
   [['project', project.id], ['folder', project.folder], ...listSetupFacts(project)]
-    .map(([name = '', text = '']) => `${name.padEnd(10)}${text}`)
+    .map(([name = '', text = '']) => `${name.padEnd(9)} ${text}`)
     .join('\n');
 
 const idArg = [{ name: 'id', about: 'project id', completes: 'project' }] as const;

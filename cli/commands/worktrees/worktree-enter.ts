@@ -38,9 +38,13 @@ function noteEntering(
 }
 
 /** A worktree has its own svc.yaml, which is not the one that svc works with. */
-const keepWorkspace = ({ cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): NodeJS.ProcessEnv => ({
+const buildVisitEnvironment = (
+  { cwd, env }: Pick<CommandContext, 'cwd' | 'env'>,
+  { port }: Pick<SessionView, 'port'>,
+): NodeJS.ProcessEnv => ({
   ...env,
   SVC_CONFIG: findWorkspace({ cwd, env }).file,
+  ...(port === null ? {} : { SVC_PORT: String(port) }),
 });
 
 export const shell = defineCommand({
@@ -57,7 +61,7 @@ export const shell = defineCommand({
     await runInForeground({
       argv: [program],
       cwd: folder,
-      env: keepWorkspace(context),
+      env: buildVisitEnvironment(context, row),
       isTerminal: stdin.isTTY === true,
     });
     // The exit code of a shell's last command says nothing about the shell.
@@ -112,7 +116,7 @@ export const edit = defineCommand({
         ...(line === null || isWhole ? [file] : listEditorArguments(editor, file, line)),
       ],
       cwd: folder,
-      env: keepWorkspace(context),
+      env: buildVisitEnvironment(context, row),
       isTerminal: stdin.isTTY === true,
     });
   },

@@ -18,6 +18,7 @@ import { formatFacts } from '../../print.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 import { edit, shell } from './worktree-enter.ts';
 import { pullRequest } from './worktree-pr.ts';
+import { runCommandInWorktree } from './worktree-run.ts';
 import { gitSettings } from './worktree-settings.ts';
 
 /** Explains why something of a repository could not be read. */
@@ -387,6 +388,7 @@ export const worktreeCommands: readonly Command[] = [
   diffCommand,
   shell,
   edit,
+  runCommandInWorktree,
   trial,
   promoteCommand,
   pullRequest,

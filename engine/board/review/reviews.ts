@@ -30,7 +30,7 @@ export function createReviews(deps: {
   events: EventLog;
   sessions: Sessions;
   worktrees: Worktrees;
-  setup: Pick<WorktreeSetup, 'endAbandonedTeardowns'>;
+  setup: Pick<WorktreeSetup, 'endAbandonedCommands'>;
   /** Resumes interrupted operations. */
   actions: Pick<WorktreeActions, 'recover'>;
   agentsDir: string;
@@ -89,7 +89,7 @@ export function createReviews(deps: {
 
   return {
     async recover() {
-      await deps.setup.endAbandonedTeardowns();
+      await deps.setup.endAbandonedCommands();
       await deps.actions.recover((sessionId, error) =>
         deps.log.warn({ error, sessionId }, 'an interrupted discard or undo could not be finished'),
       );

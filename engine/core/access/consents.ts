@@ -50,11 +50,14 @@ export const digestSetup = (setup: {
   setup: readonly string[];
   teardown: readonly string[];
   envFiles: readonly string[];
+  run: Readonly<Record<string, string>>;
 }): string =>
   digestText(
     JSON.stringify({
       env_files: setup.envFiles,
       path: setup.path,
+      // Left out if empty: a consent from before there were such commands stays valid.
+      ...(Object.keys(setup.run).length === 0 ? {} : { run: setup.run }),
       setup: setup.setup,
       teardown: setup.teardown,
     }),

@@ -25,6 +25,7 @@ import { findReadingTime, listUntoldBy } from '../../workers/agents/command.ts';
 import { circuitOperations } from '../../workers/agents/operations.ts';
 import { projectOperations } from '../../workers/runner/setup/operations.ts';
 import { readProjectSetups } from '../../workers/runner/setup/projects.ts';
+import { runCommandOperations } from '../../workers/runner/setup/run-operations.ts';
 import type { EngineModules } from './modules.ts';
 import { engineOperations } from './operations.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
@@ -127,7 +128,7 @@ function listWorkOperations({ config, events }: SharedDependencies, modules: Eng
 /** Lists the operations on svc.yaml, projects and worktrees. */
 function listWorkspaceOperations(
   { file, env, storage, events, clock, config }: SharedDependencies,
-  { agents, carried, sessions, worktreeActions, worktrees }: EngineModules,
+  { agents, carried, runCommands, sessions, worktreeActions, worktrees }: EngineModules,
   keeper: ConfigKeeper,
 ) {
   return [
@@ -141,6 +142,7 @@ function listWorkspaceOperations(
       clock,
     }),
     ...projectOperations({ where: carried, storage, events, clock }),
+    ...runCommandOperations({ sessions, commands: runCommands }),
     ...worktreeOperations({
       actions: worktreeActions,
       sessions,

@@ -114,6 +114,9 @@ export function createHostInterface(shared: SharedDependencies, modules: EngineM
     runSockets: modules.runSockets,
     resolveSession: sessions.resolve,
     sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',
+    /** Opens the log of a session's run command. */
+    openCommandLog: (sessionId: string, name: string) =>
+      modules.runCommands.openLog(sessions.get(sessionId), name),
     sessionCounts: sessions.counts,
     followRefs: modules.reviews.followBranches,
     /** Opens a receiver; it closes with the engine at the latest. */

@@ -16,8 +16,8 @@ import {
   workspaceMark,
 } from '../../workers/runner/processes/index.ts';
 import { createRunSockets } from '../../workers/runner/run-sockets.ts';
-import { briefFile, createLocalRunner } from '../../workers/runner/runs/index.ts';
-import { createSetup, type ProjectScope } from '../../workers/runner/setup/index.ts';
+import { briefFile, createLocalRunner, findWorktreePort } from '../../workers/runner/runs/index.ts';
+import { createRunCommands, createSetup, type ProjectScope } from '../../workers/runner/setup/index.ts';
 import { createWorktrees, type GitAccess } from '../../workers/runner/worktrees/index.ts';
 import { findSensitiveKind, isPrivatePath } from '../../workers/runner/worktrees/inspect/sensitive.ts';
 import {
@@ -25,6 +25,7 @@ import {
   createGuidance,
   createSessions,
   createVisitors,
+  findPlacement,
   type Session,
   type Sessions,
 } from '../../workers/sessions/index.ts';
@@ -78,9 +79,8 @@ export function createWorkerModules(shared: SharedDependencies) {
   });
   const confine = createCommandConfinement(confinement, paths.agents);
   const carried = (): ProjectScope => ({ root, config: config(), home: resolveMachineHome(env) });
-  const setup = createSetup({
+  const setupBase = {
     processes,
-    worktrees,
     where: carried,
     environment: childEnvironment,
     confine,
@@ -88,7 +88,31 @@ export function createWorkerModules(shared: SharedDependencies) {
     agentsDir: paths.agents,
     log,
     graceMs: shared.graceMs,
+  };
+  const runCommands = createRunCommands({
+    ...setupBase,
+    clock,
+    async givePort(session) {
+      const placement = findPlacement(session);
+      if (session.port !== null || placement?.worktree == null) return session.port;
+      const port = await findWorktreePort(placement.worktree, sessions.listPorts());
+      await storage.write(() => sessions.place(session.sessionId, { ...placement, port }));
+      return port;
+    },
+    onChange({ sessionId, taskId }, { name, state, port, exitCode, exitSignal }) {
+      const kind = state === 'running' ? 'command_started' : 'command_ended';
+      const data = {
+        name,
+        port,
+        ...(state === 'running' ? {} : { exit_code: exitCode, exit_signal: exitSignal }),
+      };
+      void storage
+        .write(() => events.append({ kind, sessionId, taskId, via: 'engine', data }))
+        .catch((error: unknown) => log.warn({ error, sessionId, name }, `${kind} was not recorded`));
+    },
   });
+  closing(runCommands.close);
+  const setup = createSetup({ ...setupBase, worktrees, endCommands: runCommands.endInWorktree });
   closing(setup.close);
   const runner = createLocalRunner({
     processes,
@@ -123,6 +147,7 @@ export function createWorkerModules(shared: SharedDependencies) {
     /** Where the worktree setup of projects and its consents are. */
     carried,
     setup,
+    runCommands,
     runner,
     visitors,
     followUps: createFollowUps({ sessions, visitors }),

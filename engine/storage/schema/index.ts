@@ -7,6 +7,7 @@ import { memorySchema } from './memory.ts';
 import { memorySuccessorsSchema } from './memory-successors.ts';
 import { memoryVectorsSchema } from './memory-vectors.ts';
 import { reviewsSchema } from './reviews.ts';
+import { sessionPortsSchema } from './session-ports.ts';
 import { sessionsSchema } from './sessions.ts';
 import { stateCountsSchema } from './state-counts.ts';
 import { statsSchema } from './stats.ts';
@@ -33,4 +34,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   statsSchema,
   memorySuccessorsSchema,
   memoryVectorsSchema,
+  sessionPortsSchema,
 ];

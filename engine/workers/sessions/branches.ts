@@ -11,6 +11,8 @@ export interface SessionBranches {
   setDiscardDue(sessionId: string, isDue: boolean): void;
   isDiscardDue(sessionId: string): boolean;
   place(sessionId: string, placement: SessionPlacement): void;
+  /** Lists the ports of the worktrees on record. */
+  listPorts(): number[];
   /** Lists ended sessions whose worktree is still on record. */
   endedWithWorktree(): Session[];
   worktreeGone(sessionId: string): void;
@@ -38,7 +40,10 @@ export function createSessionBranches({ db }: Pick<Storage, 'db'>, clock: Clock)
     'SELECT discard_due FROM session WHERE id = ?',
   );
   const setPlace = db.prepare(
-    'UPDATE session SET repository = ?, worktree = ?, cwd = ?, branch = ?, base = ?, base_commit = ? WHERE id = ?',
+    'UPDATE session SET repository = ?, worktree = ?, cwd = ?, branch = ?, base = ?, base_commit = ?, port = ? WHERE id = ?',
+  );
+  const ports = db.prepare<unknown[], { port: number }>(
+    'SELECT port FROM session WHERE port IS NOT NULL AND worktree IS NOT NULL',
   );
   const keeping = db.prepare<unknown[], SessionRow>(
     `${SELECT_SESSIONS} WHERE s.state = 'ended' AND s.worktree IS NOT NULL ORDER BY s.id`,
@@ -58,9 +63,10 @@ export function createSessionBranches({ db }: Pick<Storage, 'db'>, clock: Clock)
     listDiscardDue: () => discardDue.all().map(toSession),
     setDiscardDue: (sessionId, isDue) => void setDue.run(isDue ? 1 : 0, parseId('s', sessionId)),
     isDiscardDue: (sessionId) => findDue.get(parseId('s', sessionId))?.discard_due === 1,
-    place(sessionId, { repository, worktree, cwd, branch, base, baseCommit }) {
-      setPlace.run(repository, worktree, cwd, branch, base, baseCommit, parseId('s', sessionId));
+    place(sessionId, { repository, worktree, cwd, branch, base, baseCommit, port }) {
+      setPlace.run(repository, worktree, cwd, branch, base, baseCommit, port, parseId('s', sessionId));
     },
+    listPorts: () => ports.all().map(({ port }) => port),
     endedWithWorktree: () => keeping.all().map(toSession),
     worktreeGone(sessionId) {
       setWorktree.run(null, parseId('s', sessionId));

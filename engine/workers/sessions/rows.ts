@@ -136,6 +136,7 @@ export interface SessionRow {
   branch: string | null;
   base: string | null;
   base_commit: string | null;
+  port: number | null;
   stop_reason: StopReason | null;
   exit_code: number | null;
   exit_signal: string | null;
@@ -200,6 +201,7 @@ export const toSession = (row: SessionRow): Session => ({
   branch: row.branch,
   base: row.base,
   baseCommit: row.base_commit,
+  port: row.port,
   stopReason: row.stop_reason,
   exitCode: row.exit_code,
   exitSignal: row.exit_signal,

@@ -9,6 +9,8 @@ export interface SessionPlacement {
   branch: string | null;
   base: string | null;
   baseCommit: string | null;
+  /** A free port of this machine for servers in the worktree, stable for its life; null without a worktree. */
+  port: number | null;
 }
 
 /** The process of a run, as its runner reports it; opaque to everything else. */
@@ -28,6 +30,7 @@ export interface SessionSite {
   branch: string | null;
   base: string | null;
   baseCommit: string | null;
+  port: number | null;
   pid: number | null;
   /** How the processes of its last run are contained: a cgroup, a pid namespace, or marks in their environment. */
   containment: 'cgroup' | 'pidns' | 'marks' | null;
@@ -35,6 +38,6 @@ export interface SessionSite {
 
 /** Returns the location of a session's work; null before it has one. */
 export function findPlacement(session: SessionSite): SessionPlacement | null {
-  const { repository, worktree, cwd, branch, base, baseCommit } = session;
-  return cwd === null ? null : { repository, worktree, cwd, branch, base, baseCommit };
+  const { repository, worktree, cwd, branch, base, baseCommit, port } = session;
+  return cwd === null ? null : { repository, worktree, cwd, branch, base, baseCommit, port };
 }

@@ -92,9 +92,9 @@ test('allowed values and overriding variables are listed', () => {
   assert.equal(info('ai.ollama.host')?.env, 'SVC_OLLAMA_HOST');
 });
 
-test('all 28 environment variables are named once, and overriding ones name real keys', () => {
-  assert.equal(ENVIRONMENT.length, 28);
-  assert.equal(new Set(ENVIRONMENT.map(({ name }) => name)).size, 28);
+test('all 29 environment variables are named once, and overriding ones name real keys', () => {
+  assert.equal(ENVIRONMENT.length, 29);
+  assert.equal(new Set(ENVIRONMENT.map(({ name }) => name)).size, 29);
   for (const { name, key, scope, effect } of ENVIRONMENT) {
     assert.match(name, /^SVC_[A-Z_]+$/);
     assert.ok(effect.length > 5, name);

@@ -3,7 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { quoteForShell } from '../../../engine/core/base/text.ts';
 import { LEVELS } from '../../support/agents/seat-attacks.ts';
+import { impossible } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
@@ -88,6 +90,79 @@ hostile(
     } finally {
       await ws.close();
     }
+  },
+);
+
+/** Tries directly, with a cleared environment, and as an orphan; then reports in one step. */
+const actAsPerson = (ws: TestWorkspace, task: string, report: string): string => {
+  const kept = `PATH=/usr/bin:/bin SVC_HOME='${ws.env.SVC_HOME}' SVC_CONFIG='${join(ws.root, 'svc.yaml')}'`;
+  const bare = `env -i ${kept} ${svc} task run ${task}`;
+  return [
+    '#!/bin/sh',
+    `(${svc} task run ${task}; ${bare}) >${report}.part 2>&1`,
+    `setsid ${bare} >>${report}.part 2>&1`,
+    `mv ${report}.part ${report}`,
+    'sleep 600',
+  ].join('\n');
+};
+
+async function attackByRunCommand(
+  level: string,
+  profile: 'lite' | 'strict',
+  place: (ws: TestWorkspace) => string,
+) {
+  const projects = JSON.stringify([{ id: 'own', path: '.', run: { dev: 'sh serve.sh' } }]);
+  const guard = profile === 'strict' ? 'guard: { profile: strict }\n' : '';
+  const ws = await makeWorkspace({
+    yaml: `projects: ${projects}\n${guard}`,
+    env: { SVC_CONTAINMENT: level },
+  });
+  try {
+    ws.repository.commit({ 'serve.sh': 'sleep 600\n' });
+    const trusted = await ws.program(['project', 'trust', 'own', '--yes']);
+    assert.equal(trusted.code, 0, trusted.stderr);
+    const client = await ws.connect();
+    const wanted = await client.call('task.add', { title: 'wanted', body: 'x' });
+    const report = place(ws);
+    const script = actAsPerson(ws, wanted.task_id, report).split('\n');
+    const body = `x\n${script.map((line) => `#agent: run printf '%s\\n' ${quoteForShell(line)} >>serve.new`).join('\n')}\n#agent: run mv serve.new serve.sh`;
+    const { task_id } = await client.call('task.add', { title: 'w', body });
+    const { session } = await client.call('task.run', { id: task_id });
+    assert.ok(session);
+    await until(
+      async () => (await client.call('session.show', { session: session.session_id })).state === 'ended',
+      'the run to end',
+    );
+    await client.call('worktree.run', { session: session.session_id });
+    const { worktree } = await client.call('session.show', { session: session.session_id });
+    const file = report.startsWith('/') ? report : join(worktree ?? '', report);
+    await until(() => existsSync(file), 'the command to have tried');
+    const shown = await client.call('task.show', { id: wanted.task_id });
+    return { said: readFileSync(file, 'utf8'), sessions: shown.sessions };
+  } finally {
+    await ws.close();
+  }
+}
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'change what a run command of the project starts, so that it acts as the person who starts it',
+    lite: 'refused',
+    strict: 'it runs in the sandbox, without a way to the engine',
+  },
+  async (t) => {
+    for (const level of LEVELS) {
+      const { said, sessions } = await attackByRunCommand(level, 'lite', ({ repository }) =>
+        join(repository.folder, 'report'),
+      );
+      assert.equal(said.match(/task.run is for the Chair seat/g)?.length, 3, `${level}: ${said}`);
+      assert.deepEqual(sessions, [], level);
+    }
+    if (impossible) return t.diagnostic(`not tried in a sandbox: ${impossible}`);
+    const { said, sessions } = await attackByRunCommand('cgroup', 'strict', () => 'report');
+    assert.doesNotMatch(said, /session_id|dispatched/, said);
+    assert.deepEqual(sessions, []);
   },
 );
 

@@ -97,6 +97,7 @@ export const sessionRow = (id: number, more: Partial<ShownSession> = {}): ShownS
   inplace: false,
   keep_worktree: false,
   base_wanted: null,
+  port: null,
   race: null,
   pull_request: null,
   timeout_sec: 3600,

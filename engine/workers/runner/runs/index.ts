@@ -1,3 +1,4 @@
+export { findWorktreePort } from './find-worktree-port.ts';
 export { agentFolder, briefFile } from './folders.ts';
 export { createLocalRunner } from './local-runner.ts';
 export { createProjectReader } from './project-reader.ts';

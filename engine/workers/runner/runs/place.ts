@@ -6,6 +6,7 @@ import type { SessionPlacement } from '../../sessions/index.ts';
 import { findTailOffset } from '../processes/index.ts';
 import { type CreatedWorktree, SESSION_PREFIX } from '../worktrees/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
+import { findWorktreePort } from './find-worktree-port.ts';
 import { logFile } from './folders.ts';
 import type { PlacedRun, PlaceOrder } from './runner.ts';
 
@@ -40,7 +41,7 @@ function appendNote(log: string, note: string): void {
 }
 
 async function findPlacement(deps: Deps, order: PlaceOrder): Promise<SessionPlacement> {
-  const { sessionId, project, inplace, base, baseCommit, placement, former, isQuiet } = order;
+  const { sessionId, project, inplace, base, baseCommit, placement, former, takenPorts, isQuiet } = order;
   const folder = placement?.cwd ?? deps.agents.resolveFolder(project);
   await deps.worktrees.rememberPrograms(folder, { isQuiet }).catch(() => undefined);
   // It has paused, or its start was interrupted: everything is still there.
@@ -73,6 +74,7 @@ async function findPlacement(deps: Deps, order: PlaceOrder): Promise<SessionPlac
     branch: made.branch,
     base: made.base,
     baseCommit: made.baseCommit,
+    port: await findWorktreePort(made.path, takenPorts),
   };
 }
 
@@ -106,5 +108,6 @@ async function placeInside({ worktrees }: Deps, folder: string): Promise<Session
     branch: null,
     base: repository?.head ?? null,
     baseCommit: repository?.headCommit ?? null,
+    port: null,
   };
 }

@@ -47,6 +47,8 @@ export interface PlaceOrder {
   placement: SessionPlacement | null;
   /** The folder of the session that it continues; null for none. */
   former: SessionPlacement | null;
+  /** Ports of other worktrees, which a new one does not get. */
+  takenPorts: readonly number[];
   /** True if no other worker is running. */
   isQuiet: boolean;
   /** A line for the log, ahead of everything else; null for none. */

@@ -7,6 +7,9 @@ import type { ExitResult, RunningProcess, RunProcesses } from '../processes/inde
 
 export type SetupPhase = 'setup' | 'teardown';
 
+/** The source of a line of ours in a log. */
+type NoteSource = SetupPhase | 'run';
+
 export interface SetupCommands {
   what: SetupPhase;
   commands: readonly string[];
@@ -33,7 +36,7 @@ export interface CommandSupervision {
 }
 
 /** Appends a separate line of ours to a session's log. */
-export function appendLogNote(logFile: string, what: SetupPhase, text: string): void {
+export function appendLogNote(logFile: string, what: NoteSource, text: string): void {
   const fd = openPrivate(logFile, 'add');
   try {
     const { size } = fstatSync(fd);

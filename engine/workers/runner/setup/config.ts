@@ -32,6 +32,21 @@ const commandList = (when: string) =>
     .default([])
     .meta({ description: `commands that run ${when}, in order, without a shell` });
 
+/** Commands by name, each of which a person starts by `svc worktree run`. A name is also part of a file's name. */
+const runCommands = z
+  .record(
+    z
+      .string()
+      .regex(
+        /^[a-z][\w-]{0,30}$/i,
+        'a name has letters, digits, _ and -, at most 31, and begins with a letter',
+      ),
+    z.string().superRefine(refineWith(checkCommand)),
+  )
+  .refine((commands) => Object.keys(commands).length <= 9, 'at most nine commands')
+  .default({})
+  .meta({ description: 'commands for svc worktree run, by name, without a shell; SVC_PORT is a free port' });
+
 /** The setup of an entry of `projects`; used only with the consent of a person on this machine. */
 export const setupFields = {
   setup: commandList('in a new worktree before its agent starts'),
@@ -40,4 +55,5 @@ export const setupFields = {
     .array(z.string().superRefine(refineWith(checkEnvFile)))
     .default([])
     .meta({ description: 'files that git ignores, copied from the project into a new worktree' }),
+  run: runCommands,
 };

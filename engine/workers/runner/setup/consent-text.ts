@@ -1,7 +1,7 @@
 import type { ProjectSetup } from './projects.ts';
 
 /** A project's setup in the form that clients have. */
-type ShownSetup = Pick<ProjectSetup, 'id' | 'setup' | 'teardown' | 'consent' | 'problem'> & {
+type ShownSetup = Pick<ProjectSetup, 'id' | 'setup' | 'teardown' | 'run' | 'consent' | 'problem'> & {
   env_files: readonly string[];
 };
 
@@ -13,17 +13,19 @@ const splitScript = (name: string, text: string): [name: string, text: string][]
     .map((line, index) => [index === 0 ? name : '', line]);
 
 /**
- * Lists exactly what a consent covers: commands that run in a new worktree, commands before it is removed, and files
- * copied into it.
+ * Lists exactly what a consent covers: commands that run in a new worktree, commands before it is removed, files
+ * copied into it, and commands that a person starts in it.
  */
 export const listSetupFacts = ({
   setup,
   teardown,
   env_files,
-}: Pick<ShownSetup, 'setup' | 'teardown' | 'env_files'>): [name: string, text: string][] => [
+  run,
+}: Pick<ShownSetup, 'setup' | 'teardown' | 'env_files' | 'run'>): [name: string, text: string][] => [
   ...setup.flatMap((each) => splitScript('setup', each)),
   ...teardown.flatMap((each) => splitScript('teardown', each)),
   ...env_files.flatMap((each) => splitScript('copies', each)),
+  ...run.flatMap(({ name, command }) => splitScript(`run ${name}`, command)),
 ];
 
 /** Describes whether the setup will be used; null if there is none. */

@@ -19,6 +19,8 @@ export interface SetupDeps {
   agentsDir: string;
   log: { warn(facts: object, text: string): void };
   graceMs: number;
+  /** Stops what a person has started in a worktree that is about to be removed. */
+  endCommands(worktree: string): Promise<void>;
   /** How long one command of a teardown may take, ms; 60 000. */
   teardownMs?: number;
 }
@@ -39,16 +41,20 @@ export interface PreparedSetup {
 export const setupFolder = (agentsDir: string, sessionId: string, runId: string): string =>
   join(agentsDir, sessionId, `setup-${runId}`);
 
+/** The folder of `run` commands: a folder per worktree, with logs and the folders of running commands. */
+export const runCommandsFolder = (agentsDir: string): string => join(agentsDir, '.run');
+
 export const sessionLog = (agentsDir: string, sessionId: string): string => join(agentsDir, sessionId, 'log');
 
 /** Builds the environment of a project's commands. */
 export const buildSetupEnvironment = (
   deps: Pick<SetupDeps, 'environment' | 'configFile'>,
-  { sessionId, taskId }: SessionOfSetup,
+  { sessionId, taskId, port }: Pick<Session, 'sessionId' | 'taskId' | 'port'>,
 ): Record<string, string> =>
   deps.environment({
     SVC_CONFIG: deps.configFile,
     SVC_TASK: taskId,
     SVC_SESSION: sessionId,
     SVC_ROLE: 'worker',
+    ...(port === null ? {} : { SVC_PORT: String(port) }),
   });

@@ -11,10 +11,12 @@ import {
   readProjectSetup,
   requireConsentedSetup,
 } from './projects.ts';
+import { listAbandonedRuns } from './run-commands.ts';
 import { runTeardown } from './tear-down.ts';
 
 export type { CommandSupervision } from './commands.ts';
 export type { ProjectScope, ProjectSetup } from './projects.ts';
+export { createRunCommands } from './run-commands.ts';
 
 /** Prepares worktrees for work, and undoes that before they are removed. In place it does nothing. */
 export interface WorktreeSetup {
@@ -33,8 +35,8 @@ export interface WorktreeSetup {
   tearDownWorktree(session: Session): Promise<string[]>;
   /** Kills the remaining processes of a run's setup that was interrupted with its host. */
   endAbandonedSetup(sessionId: string, runId: string): Promise<void>;
-  /** Kills the remaining processes of an earlier host's teardowns. */
-  endAbandonedTeardowns(): Promise<void>;
+  /** Kills the remaining processes of an earlier host's teardowns and run commands. */
+  endAbandonedCommands(): Promise<void>;
   /** Stops running teardowns. */
   close(): Promise<void>;
 }
@@ -72,9 +74,10 @@ export function createSetup(deps: SetupDeps): WorktreeSetup {
       // A second caller waits for the first instead of running it again.
       const under = tearing.get(worktree);
       if (under !== undefined) return under;
-      const work = runTeardown(deps, session, { worktree, teardowns, signal: closing.signal }).finally(() =>
-        tearing.delete(worktree),
-      );
+      const work = deps
+        .endCommands(worktree)
+        .then(() => runTeardown(deps, session, { worktree, teardowns, signal: closing.signal }))
+        .finally(() => tearing.delete(worktree));
       tearing.set(worktree, work);
       return work;
     },
@@ -82,9 +85,11 @@ export function createSetup(deps: SetupDeps): WorktreeSetup {
     endAbandonedSetup: (sessionId, runId) =>
       endLeftoverProcesses(setupFolder(agentsDir, sessionId, runId), runId),
 
-    async endAbandonedTeardowns() {
-      if (!existsSync(teardowns)) return;
-      for (const runId of readdirSync(teardowns)) await endLeftoverProcesses(join(teardowns, runId), runId);
+    async endAbandonedCommands() {
+      const names = existsSync(teardowns) ? readdirSync(teardowns) : [];
+      const left = names.map((runId) => ({ folder: join(teardowns, runId), runId }));
+      for (const { folder, runId } of [...left, ...listAbandonedRuns(agentsDir)])
+        await endLeftoverProcesses(folder, runId);
     },
 
     async close() {

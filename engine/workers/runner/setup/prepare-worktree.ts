@@ -65,7 +65,7 @@ export async function prepareWorktree(
   // A repository may hold links in these places.
   for (const place of [join(worktree, '.svc'), cwd]) checkInside(worktree, place);
   await copyProjectFiles(deps, project, { placement, logFile }, worktree);
-  const env = buildSetupEnvironment(deps, session);
+  const env = buildSetupEnvironment(deps, { ...session, port: placement.port });
   const isOfWorkers = session.profile === 'strict' && (await run.isOfWorkers());
   const problem = await runCommands(
     processes,

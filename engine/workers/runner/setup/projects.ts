@@ -14,11 +14,18 @@ export interface SetupConfig {
     setup: readonly string[];
     teardown: readonly string[];
     env_files: readonly string[];
+    run: Readonly<Record<string, string>>;
   }[];
 }
 
 /** `changed`: a consent exists, but for commands that differ from the current ones. */
 export type ConsentState = 'not_needed' | 'given' | 'changed' | 'none';
+
+/** A command of a project that a person starts in a worktree. */
+export interface RunCommand {
+  name: string;
+  command: string;
+}
 
 /** A project with its setup and whether that may be used on this machine. */
 export interface ProjectSetup {
@@ -31,6 +38,7 @@ export interface ProjectSetup {
   teardown: readonly string[];
   /** Relative to the folder. */
   envFiles: readonly string[];
+  run: readonly RunCommand[];
   consent: ConsentState;
   /** Digest of exactly this content; consents refer to it. */
   digest: string;
@@ -47,7 +55,7 @@ export interface ProjectScope {
   home: string;
 }
 
-const NOTHING = { setup: [], teardown: [], env_files: [] };
+const NOTHING = { setup: [], teardown: [], env_files: [], run: {} };
 
 /** Reports whether the folder is outside the workspace, links included. */
 function isOutside(root: string, folder: string): boolean {
@@ -81,8 +89,12 @@ function listProjectEntries({ root, config }: Pick<ProjectScope, 'root' | 'confi
   return { ownFolder, all };
 }
 
-const digestEntry = (root: string, { folder, setup, teardown, env_files: envFiles }: Entry): string =>
-  digestSetup({ path: relative(root, folder), setup, teardown, envFiles });
+const digestEntry = (root: string, { folder, setup, teardown, env_files: envFiles, run }: Entry): string =>
+  digestSetup({ path: relative(root, folder), setup, teardown, envFiles, run });
+
+/** Reports whether an entry has neither commands nor files. */
+const isBareEntry = ({ setup, teardown, env_files: envFiles, run }: Entry): boolean =>
+  setup.length + teardown.length + envFiles.length + Object.keys(run).length === 0;
 
 const unknownProjectError = (project: string | null): SvcError =>
   new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
@@ -104,14 +116,13 @@ export function digestProjectSetup(
 /** Reads every project's setup, the workspace's own first. The record of consents is read again at each call. */
 export function readProjectSetups({ root, config, home }: ProjectScope): ProjectSetup[] {
   const { ownFolder, all } = listProjectEntries({ root, config });
-  const needsConsent = (entry: Entry): boolean =>
-    entry.setup.length + entry.teardown.length + entry.env_files.length > 0 || isOutside(root, entry.folder);
+  const needsConsent = (entry: Entry): boolean => !isBareEntry(entry) || isOutside(root, entry.folder);
   const consents = all.some(needsConsent) ? readConsents(home, root) : null;
   const found = all.map((entry): ProjectSetup => {
-    const { id, folder, setup, teardown, env_files: envFiles } = entry;
+    const { id, folder, setup, teardown, env_files: envFiles, run } = entry;
     const digest = digestEntry(root, entry);
     const agreed = consents?.projects[id]?.digest;
-    const isBare = setup.length + teardown.length + envFiles.length === 0;
+    const isBare = isBareEntry(entry);
     const folderWaits =
       folder !== ownFolder &&
       isOutside(root, folder) &&
@@ -124,6 +135,7 @@ export function readProjectSetups({ root, config, home }: ProjectScope): Project
       setup,
       teardown,
       envFiles,
+      run: Object.entries(run).map(([name, command]) => ({ name, command })),
       consent:
         isBare && !folderWaits
           ? 'not_needed'

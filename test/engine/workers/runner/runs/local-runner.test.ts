@@ -71,6 +71,7 @@ describe('a runner', () => {
       configFile,
       agentsDir: agents,
       log: NOBODY,
+      endCommands: async () => undefined,
       graceMs: GRACE_MS,
     });
     return connectRunner(
@@ -119,6 +120,7 @@ describe('a runner', () => {
       baseCommit: null,
       placement: null,
       former: null,
+      takenPorts: [],
       isQuiet: true,
       note: null,
     });
