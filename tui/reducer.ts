@@ -33,9 +33,10 @@ import { applyDataChange, type DataChange } from './state/data.ts';
 import { addDetail, dropWorkDetails } from './state/details.ts';
 import { filterRows } from './state/filter.ts';
 import { moveCursorTo, replaceRows, scrollIntoView } from './state/lists.ts';
-import { appendLogLines, EMPTY_LOG } from './state/log.ts';
+import { appendLogLines, EMPTY_LOG, isSameLog } from './state/log.ts';
 import {
   type EngineLink,
+  type LogSource,
   MESSAGE_MS,
   type ScreenSize,
   type State,
@@ -59,7 +60,7 @@ export type DashboardEvent =
   | { type: 'detail'; loaded: LoadedDetail }
   /** Branches of a repository have moved. */
   | { type: 'refs'; repository: string }
-  | { type: 'log'; session: string; lines: readonly string[]; ended: boolean; reset: boolean }
+  | { type: 'log'; source: LogSource; lines: readonly string[]; ended: boolean; reset: boolean }
   | { type: 'answered'; effect: Extract<DashboardEffect, { do: 'call' }>; answer: unknown }
   | {
       type: 'refused';
@@ -130,9 +131,9 @@ function applyEvent(state: State, event: DashboardEvent): StateTransition {
         details: dropWorkDetails(state.details, state.data, event.repository),
       });
     case 'log': {
-      const log = event.reset ? { ...EMPTY_LOG, session: event.session } : state.log;
+      const log = event.reset ? { ...EMPTY_LOG, source: event.source } : state.log;
       return transitionTo(
-        log.session === event.session
+        isSameLog(log.source, event.source)
           ? { ...state, log: appendLogLines(log, event.lines, event.ended) }
           : state,
       );

@@ -25,7 +25,8 @@ export const getScroll = (state: State): ScrollPosition =>
   state.scroll.of === getPreviewKey(state) ? state.scroll : { of: getPreviewKey(state), top: 0, left: 0 };
 
 /** Reports whether the preview is a log. A followed log shows its end; all other previews keep their scroll position. */
-export const isShowingLog = (state: State): boolean => isShowingRun(state) && getRunText(state) === 'log';
+export const isShowingLog = (state: State): boolean =>
+  isShowingRun(state) && ['log', 'command'].includes(getRunText(state));
 
 /** The last line that the preview can start with, the lines that fit, and the position of a patch row. */
 export function measurePreview(state: State): { end: number; page: number; findLine(row: number): number } {

@@ -1,6 +1,7 @@
 import * as comments from '../actions/comments.ts';
 import * as diff from '../actions/diff-cursor.ts';
 import * as enter from '../actions/enter-worktree.ts';
+import * as commands from '../actions/run-commands.ts';
 import type { KeyBinding } from './binding.ts';
 
 /** Rows with a run. */
@@ -113,5 +114,19 @@ export const WORKTREE_KEYS: readonly KeyBinding[] = [
     hasUse: (state) => enter.checkCanEnterWorktree(state) === null,
     disabledReason: enter.checkCanEnterWorktree,
     run: enter.openShell,
+  },
+  {
+    id: 'run-command',
+    aliases: ['serve', 'dev', 'preview', 'server', 'port'],
+    operation: ['worktree.run', 'worktree.stop_command'],
+    group: 'Workers',
+    panes: ['work'],
+    rows: RUNS,
+    keys: ['s'],
+    label: 'serve',
+    about: 'start, stop or show a run command of its project in its worktree, such as a dev server',
+    hasUse: (state) => commands.checkCanRunCommand(state) === null,
+    disabledReason: commands.checkCanRunCommand,
+    run: commands.openCommandChoice,
   },
 ];

@@ -3,6 +3,7 @@ import * as bus from '../actions/bus.ts';
 import * as decisions from '../actions/decisions.ts';
 import * as deliveries from '../actions/deliveries.ts';
 import * as impact from '../actions/impact.ts';
+import { isShowingLog } from '../actions/navigation.ts';
 import * as pullRequests from '../actions/pull-requests.ts';
 import * as putAway from '../actions/put-away.ts';
 import * as races from '../actions/races.ts';
@@ -10,7 +11,7 @@ import * as resume from '../actions/resume.ts';
 import * as tasks from '../actions/tasks.ts';
 import * as workers from '../actions/workers.ts';
 import type { State } from '../state/model.ts';
-import { getRunText, getSelectedItem, getSelectedSession } from '../state/selection.ts';
+import { getSelectedItem, getSelectedSession } from '../state/selection.ts';
 import type { KeyBinding } from './binding.ts';
 import { DIFF_KEYS, RUNS, WORKTREE_KEYS } from './diff-keys.ts';
 
@@ -205,7 +206,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
     label: 'follow',
     about: 'pause the log, or follow it again',
     offline: true,
-    disabledReason: (state) => (getRunText(state) === 'log' ? null : 'v shows the log'),
+    disabledReason: (state) => (isShowingLog(state) ? null : 'v shows the log'),
     run: workers.toggleLogFollowing,
   },
   {

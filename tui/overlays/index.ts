@@ -10,6 +10,7 @@ import { handleAnswerKey, insertInAnswer, isAnsweredByDigit, renderAnswer } from
 import { handleLineKey, insertInLine, isLineOverlay } from './bottom-line.ts';
 import { handleBulkKey, renderBulkQuestion } from './bulk-question.ts';
 import { handleAgentKey, renderAgentLines } from './choose-agent.ts';
+import { handleCommandKey, renderCommandLines } from './choose-command.ts';
 import { handleRacersKey, renderRacers } from './choose-racers.ts';
 import { handleCompareKey, MOVES_IN_COMPARE, renderCompare } from './compare-race.ts';
 import { renderEngineLines } from './engine-status.ts';
@@ -34,6 +35,8 @@ export function handleOverlayKey(
       return handleFinderKey(state, overlay, key, at);
     case 'agent':
       return handleAgentKey(state, overlay, key);
+    case 'command':
+      return handleCommandKey(state, overlay, key);
     case 'new-task':
       return handleNewTaskKey(state, overlay, key);
     case 'answer':
@@ -122,6 +125,7 @@ export const takesText = (overlay: OverlayState): boolean =>
 function choosesBy(overlay: OverlayState, key: string): boolean {
   if (overlay.kind === 'answer') return isAnsweredByDigit(overlay.ask) && isCharacterKey(key);
   if (overlay.kind === 'compare') return !MOVES_IN_COMPARE.test(key);
+  if (overlay.kind === 'command') return key === 'x';
   return (overlay.kind === 'race' || overlay.kind === 'pull-request') && isCharacterKey(key);
 }
 
@@ -168,6 +172,13 @@ export function renderOverlay(
         title: `Agent for ${overlay.task}`,
         lines: renderAgentLines(state, overlay, cells, rows),
         keys: '↑ ↓ choose  Enter assign (nothing runs yet)  Esc cancel',
+      };
+    case 'command':
+      return {
+        title: `Run in the worktree of ${overlay.task} ${overlay.session}`,
+        note: 'it ends with the engine, and before the worktree is removed',
+        lines: renderCommandLines(overlay, cells),
+        keys: '↑ ↓ choose  Enter start, or show its log  x stop  Esc close',
       };
     case 'new-task':
       return {

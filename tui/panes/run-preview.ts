@@ -1,10 +1,10 @@
 import { isPausedRun } from '../../engine/index.ts';
 import { getLayout, getPreviewSize, hasFactsBox } from '../layout/layout.ts';
 import { findDetail, findDiffCursor } from '../state/details.ts';
-import { countUnseenLines, getLogLines } from '../state/log.ts';
+import { countUnseenLines, getLogLines, isSameLog } from '../state/log.ts';
 import type { State } from '../state/model.ts';
 import type { ShownSession } from '../state/rows.ts';
-import { getRunText } from '../state/selection.ts';
+import { findShownLog, getRunText } from '../state/selection.ts';
 import { isLiveSession } from '../state/work-items.ts';
 import { cleanText, renderFacts } from '../text/text.ts';
 import { type StyledLine, span } from '../text/theme.ts';
@@ -56,7 +56,9 @@ function addRunFacts(state: State, row: ShownSession, cells: number, log: PanePr
 /** The log of a worker as it grows. */
 function renderLogPreview(state: State, row: ShownSession): PanePreview {
   const { log } = state;
-  const isOurs = log.session === row.session_id;
+  const wanted = findShownLog(state);
+  const isOurs = isSameLog(log.source, wanted);
+  const command = wanted?.command ?? null;
   const missed = countUnseenLines(log);
   const locked = describeLocksOf(state.data.locks, row.session_id)?.split(':')[0];
   const following = !isOurs
@@ -74,7 +76,8 @@ function renderLogPreview(state: State, row: ShownSession): PanePreview {
     row.failure === null
       ? []
       : [[], [span(`ended: ${cleanText(describeFailure(row))}`, 'bad')] as StyledLine];
-  return { title: `${nameRun(row)} log`, note, lines: [...lines, ...(isOurs && log.ended ? failure : [])] };
+  const title = `${nameRun(row)} ${command === null ? 'log' : `run ${command.name}`}`;
+  return { title, note, lines: [...lines, ...(isOurs && log.ended && command === null ? failure : [])] };
 }
 
 function renderWorkPreview(state: State, row: ShownSession, cells: number): PanePreview {

@@ -13,7 +13,7 @@ import { getPane, getPreview, getSelectedRow } from '../panes/index.ts';
 import { type Pane, TOLD_CELLS } from '../panes/pane.ts';
 import { PLAIN_MARKS } from '../panes/run-facts.ts';
 import { listWaitingCounts } from '../panes/waiting.ts';
-import { getLogEnd } from '../state/log.ts';
+import { getLogEnd, isSameLog } from '../state/log.ts';
 import type { State } from '../state/model.ts';
 import type { EventRow } from '../state/rows.ts';
 import { cleanText, splitCleanLines } from '../text/text.ts';
@@ -108,7 +108,7 @@ function describeCursorRow(state: State, { isWhole }: { isWhole: boolean }): str
 function describeNewText(before: State, after: State): string[] {
   if (after.view !== 'full') return [];
   if (isShowingLog(after) && before.view === 'full') {
-    const from = before.log.session === after.log.session ? getLogEnd(before.log) : after.log.first;
+    const from = isSameLog(before.log.source, after.log.source) ? getLogEnd(before.log) : after.log.first;
     return after.log.lines.slice(Math.max(0, from - after.log.first));
   }
   const isNew =

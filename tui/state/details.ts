@@ -1,8 +1,8 @@
 import type { PaneId } from '../pane-ids.ts';
-import type { DetailSubject, State } from './model.ts';
+import type { DetailSubject, LogSource, State } from './model.ts';
 import type { BulkQuestion, CompareRace } from './overlays.ts';
 import type { DashboardData, DetailKind, ListedLock, LoadedDetail, ShownSession } from './rows.ts';
-import { getRunText, getSelectedSession } from './selection.ts';
+import { findShownLog, getRunText, getSelectedSession } from './selection.ts';
 import { findWorkItem } from './work-items.ts';
 
 /** Competitors of a race may hold the same path. */
@@ -95,8 +95,8 @@ export function getSubjectStamp(data: DashboardData, { kind, id }: DetailSubject
 /** Data for the screen beyond rows, which must be fetched. */
 export interface WantedDetails {
   details: readonly { kind: DetailKind; id: string; stamp: string }[];
-  /** The session whose log is followed. */
-  log: string | null;
+  /** The log that is followed. */
+  log: LogSource | null;
 }
 
 const wantDetail = (
@@ -170,7 +170,7 @@ export function getRaceStamp(data: DashboardData, task: string): string {
  */
 function listDetailsOfSelection(state: State): WantedDetails {
   const { focus, lists, overlay } = state;
-  const log = focus === 'work' ? (getSelectedSession(state)?.session_id ?? null) : null;
+  const log = focus === 'work' ? findShownLog(state) : null;
   if (overlay?.kind === 'bulk') return { details: listBulkDetails(state, overlay), log };
   const id = lists[focus].selected;
   return { details: id === null ? [] : listRowDetails(state, focus, id), log };

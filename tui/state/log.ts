@@ -1,11 +1,11 @@
 import { keepLastState, renderLogLine } from '../../engine/core/base/text.ts';
-import type { LogView } from './model.ts';
+import type { LogSource, LogView } from './model.ts';
 
 /** How many lines are kept. The whole log is on disk. */
 export const LOG_LINES = 500;
 
 export const EMPTY_LOG: LogView = {
-  session: null,
+  source: null,
   lines: [],
   first: 0,
   partial: '',
@@ -13,6 +13,12 @@ export const EMPTY_LOG: LogView = {
   following: true,
   seen: 0,
 };
+
+/** Reports whether two names mean the same log. */
+export const isSameLog = (one: LogSource | null, other: LogSource | null): boolean =>
+  one?.session === other?.session &&
+  one?.command?.name === other?.command?.name &&
+  one?.command?.startedAt === other?.command?.startedAt;
 
 /** Appends lines to a log, as a terminal shows them. The last of them has not ended yet. */
 export function appendLogLines(log: LogView, lines: readonly string[], ended: boolean): LogView {

@@ -31,7 +31,7 @@ export interface ListSort {
 
 /** The last lines of a session's log. Line numbers count from the first line that was read. */
 export interface LogView {
-  session: string | null;
+  source: LogSource | null;
   lines: readonly string[];
   /** Number of `lines[0]`. */
   first: number;
@@ -43,8 +43,22 @@ export interface LogView {
   seen: number;
 }
 
-/** Texts about a run: its log, its diff, or its task with prompt and history. */
-export type RunText = 'log' | 'work' | 'task';
+/** A start of a command of the project in a worktree. */
+export interface ShownCommand {
+  name: string;
+  /** RFC 3339; tells this start from the next one. */
+  startedAt: string;
+}
+
+/** A log that is followed: of a session's agent, or of a command in its worktree. */
+export interface LogSource {
+  session: string;
+  /** Null for the agent. */
+  command: ShownCommand | null;
+}
+
+/** Texts about a run: its log, its diff, its task with prompt and history, or the log of a command in its worktree. */
+export type RunText = 'log' | 'work' | 'task' | 'command';
 
 /** How far a preview is scrolled; `of` is the key of the preview (`getPreviewKey`). */
 export interface ScrollPosition {
@@ -144,7 +158,7 @@ export interface State {
   /** True if the list of the focused pane fills the screen. */
   isZoomed: boolean;
   /** The person's choice for the text of one row; other rows show what fits their state. */
-  shown: { row: string; as: RunText } | null;
+  shown: { row: string; as: RunText; command?: ShownCommand } | null;
   /** The grouping of the figures. */
   statsBy: ListedStats['by'];
   scroll: ScrollPosition;

@@ -18,6 +18,7 @@ export type OverlayState =
   /** Asks for the id of a task from an untrusted author that would run without a sandbox. */
   | { kind: 'unconfined'; decision: string; task: string; hash: string; input: LineInput }
   | { kind: 'agent'; task: string; index: number }
+  | ChooseCommand
   | ChooseRacers
   | CompareRace
   | OpenPullRequest
@@ -33,6 +34,15 @@ export type OverlayState =
   | { kind: 'impact'; session: string; top: number }
   | { kind: 'preferences'; index: number }
   | { kind: 'engine'; top: number };
+
+/** The commands of the project for the worktree of a session. */
+export interface ChooseCommand {
+  kind: 'command';
+  session: string;
+  task: string;
+  commands: Api['worktree.commands']['output'];
+  index: number;
+}
 
 /** One question about every marked row of a list. */
 export interface BulkQuestion {

@@ -1,4 +1,4 @@
-import type { RunText, State } from './model.ts';
+import type { LogSource, RunText, State } from './model.ts';
 import type { ListedAsk, ShownDecision, ShownSession, ShownTask } from './rows.ts';
 import { findWorkItem, isLiveSession, type WorkItem } from './work-items.ts';
 
@@ -33,6 +33,13 @@ export function getRunText(state: WithRows & Pick<State, 'armed' | 'shown'>): Ru
   if (state.shown !== null && state.shown.row === selected) return state.shown.as;
   const session = getSelectedSession(state);
   return session === undefined || isLiveSession(session) || session.commits === 0 ? 'log' : 'work';
+}
+
+/** Returns the log of the selected run: of the command that is shown, otherwise of its agent. */
+export function findShownLog(state: WithRows & Pick<State, 'armed' | 'shown'>): LogSource | null {
+  const session = getSelectedSession(state)?.session_id;
+  if (session === undefined) return null;
+  return { session, command: getRunText(state) === 'command' ? (state.shown?.command ?? null) : null };
 }
 
 /** Reports whether the text of a run is shown, and not a question, a plan or a race. */

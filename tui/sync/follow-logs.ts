@@ -1,7 +1,7 @@
 import type { EngineClient } from '../../engine/index.ts';
 import { listWantedDetails } from '../state/details.ts';
-import { LOG_LINES } from '../state/log.ts';
-import type { State } from '../state/model.ts';
+import { isSameLog, LOG_LINES } from '../state/log.ts';
+import type { LogSource, State } from '../state/model.ts';
 
 const BATCH_MS = 100;
 
@@ -17,9 +17,9 @@ interface LogPart {
 export function followLogs(options: {
   client(): EngineClient;
   getState(): State;
-  onLines(session: string, lines: readonly string[], ended: boolean, reset: boolean): void;
+  onLines(source: LogSource, lines: readonly string[], ended: boolean, reset: boolean): void;
 }): { onStateChange(): void; restart(): void; close(): void } {
-  let session: string | null = null;
+  let source: LogSource | null = null;
   let subscription: Promise<number | null> = Promise.resolve(null);
   let text = '';
   let ended = false;
@@ -31,11 +31,11 @@ export function followLogs(options: {
     last = performance.now();
     const lines = text.split('\n');
     text = '';
-    if (session !== null) options.onLines(session, lines, ended, false);
+    if (source !== null) options.onLines(source, lines, ended, false);
   }
 
-  function takeLogPart(of: string, part: LogPart): void {
-    if (of !== session) return;
+  function takeLogPart(of: LogSource, part: LogPart): void {
+    if (of !== source) return;
     text += part.text;
     ended = part.ended;
     timer ??= setTimeout(flushLog, Math.max(0, BATCH_MS - (performance.now() - last)));
@@ -56,13 +56,14 @@ export function followLogs(options: {
       .catch(() => undefined);
   }
 
-  function subscribeToLog(next: string): void {
+  function subscribeToLog(next: LogSource): void {
+    const { session, command } = next;
     options.onLines(next, [''], false, true);
     subscription = options
       .client()
       .subscribe<{ subscription: number }>(
         'log.follow',
-        { session: next, lines: LOG_LINES },
+        { session, lines: LOG_LINES, ...(command === null ? {} : { command: command.name }) },
         ({ method, params }) => {
           if (method === 'log') takeLogPart(next, params as unknown as LogPart);
         },
@@ -76,15 +77,15 @@ export function followLogs(options: {
       const state = options.getState();
       if (state.link.phase !== 'live') return;
       const { log } = listWantedDetails(state);
-      if (log === session || log === null) return;
+      if (log === null || isSameLog(log, source)) return;
       unfollowLog();
-      session = log;
+      source = log;
       subscribeToLog(log);
     },
     /** Subscribes again after the connection was lost, starting with the last lines. */
     restart() {
       subscription = Promise.resolve(null);
-      session = null;
+      source = null;
     },
     close() {
       if (timer !== null) clearTimeout(timer);

@@ -33,7 +33,7 @@ export function startFollowers({
   const logs = followLogs({
     client,
     getState: store.getState,
-    onLines: (session, lines, ended, reset) => sendWhileOpen({ type: 'log', session, lines, ended, reset }),
+    onLines: (source, lines, ended, reset) => sendWhileOpen({ type: 'log', source, lines, ended, reset }),
   });
   const workers = pollWorkers({
     client,

@@ -744,8 +744,8 @@ describe('the keymap', () => {
           }
         }
     }
-    // The second of them only reads.
-    assert.deepEqual([...called].sort(), ['msg.ack', 'worktree.pr']);
+    // The others only read.
+    assert.deepEqual([...called].sort(), ['msg.ack', 'worktree.commands', 'worktree.pr']);
   });
 
   it('the keymap confirms with a different key than the first one, and help lists the confirmation keys', () => {

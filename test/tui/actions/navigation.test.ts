@@ -265,11 +265,17 @@ describe('finding an action by a word', () => {
 
 describe('the log view', () => {
   const log = (dash: Bench, lines: string[], ended = false): Bench =>
-    dash.send({ type: 'log', session: 's-1', lines, ended, reset: false });
+    dash.send({ type: 'log', source: { session: 's-1', command: null }, lines, ended, reset: false });
   const running = (): Bench =>
     bench()
       .data({ sessions: [sessionRow(1, { state: 'running' })] })
-      .send({ type: 'log', session: 's-1', lines: [''], ended: false, reset: true });
+      .send({
+        type: 'log',
+        source: { session: 's-1', command: null },
+        lines: [''],
+        ended: false,
+        reset: true,
+      });
 
   it('lines that arrive in parts are joined, and 500 are kept', () => {
     const dash = log(log(running(), ['one', 'tw']), ['o', 'three', '']);
@@ -307,7 +313,7 @@ describe('the log view', () => {
   it('lines of a session that is no longer shown are dropped', () => {
     const dash = running().send({
       type: 'log',
-      session: 's-9',
+      source: { session: 's-9', command: null },
       lines: ['other', ''],
       ended: false,
       reset: false,

@@ -124,8 +124,20 @@ describe('the activity of a worker', () => {
   it('the lines above the log stay there while the log is read', () => {
     const dash = openWorkers(runningRow(1)).keys('enter');
     const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`);
-    dash.send({ type: 'log', session: 's-1', lines: [''], ended: false, reset: true });
-    dash.send({ type: 'log', session: 's-1', lines: [...lines, ''], ended: false, reset: false });
+    dash.send({
+      type: 'log',
+      source: { session: 's-1', command: null },
+      lines: [''],
+      ended: false,
+      reset: true,
+    });
+    dash.send({
+      type: 'log',
+      source: { session: 's-1', command: null },
+      lines: [...lines, ''],
+      ended: false,
+      reset: false,
+    });
     assert.match(readScreen(dash), /does {2}edit.*line 99/s);
     assert.match(readScreen(dash.keys('g')), /does {2}edit.*line 0/s);
     assert.match(readScreen(dash.keys('G')), /does {2}edit.*line 99/s);
