@@ -152,8 +152,11 @@ function applyEvent(state: State, event: DashboardEvent): StateTransition {
       return transitionTo(settleBulkCall(state, event.busy, event.text) ?? settleRefusal(state, event));
     case 'edited':
       return event.effect.onEdited(state, event.text);
-    case 'exited':
-      return transitionTo(event.effect.onExit(state, event.code));
+    case 'exited': {
+      const { effect, code } = event;
+      const after = effect.onExit(state, code);
+      return code === 0 && effect.next !== undefined ? effect.next(after) : transitionTo(after);
+    }
     case 'message':
       return transitionTo(showMessage(state, event.text, event.tone, renderHint(state, event.hint)));
     case 'replace':

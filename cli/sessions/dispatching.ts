@@ -29,6 +29,7 @@ export const runFlags = {
   keepWorktree: { type: 'boolean', about: 'keep the worktree after a promote' },
   name: { type: 'string', about: 'stable name of the worker' },
   base: { type: 'string', value: 'branch', about: 'branch to create the worktree from' },
+  pr: { type: 'number', value: 'number', about: 'pull request to start from; fetches it as the base' },
   timeout: { type: 'number', value: 'seconds', about: 'time limit of the run' },
   force: { type: 'boolean', about: 'skip the ledger gate; recorded' },
   follow: { type: 'boolean', short: 'f', about: 'follow the log until the run ends' },
@@ -36,8 +37,32 @@ export const runFlags = {
 
 export type RunContext = CommandContext<typeof runFlags>;
 
-/** Reads those flags into the operation's input. */
-export const readRunInput = ({ flags }: RunContext) => ({
+/**
+ * Reads those flags into the operation's input, and fetches the pull request that they name. Throws what
+ * `fetchPullRequest` throws.
+ * @param findProject the project of the task
+ */
+export async function readRunInput(
+  context: RunContext,
+  client: EngineClient,
+  findProject: () => Promise<string | null | undefined>,
+): Promise<RunInput> {
+  const { base, pr } = context.flags;
+  const input = readPlainInput(context);
+  if (pr === undefined) return input;
+  if (base !== undefined) throw new SvcError('usage', '--pr and --base name two bases');
+  const { fetchPullRequest } = await import('./fetch-pull-request.ts');
+  const { branch } = await fetchPullRequest(context, client, pr, await findProject());
+  return { ...input, base: branch };
+}
+
+/** Returns how the project of a task is found. */
+export const findProjectOf = (client: EngineClient, id: string) => async (): Promise<string | null> =>
+  (await client.call('task.show', { id })).task.project;
+
+type RunInput = ReturnType<typeof readPlainInput> & { base?: string };
+
+const readPlainInput = ({ flags }: RunContext) => ({
   ...(flags.inplace ? { inplace: true } : {}),
   ...(flags.keepWorktree ? { keep_worktree: true } : {}),
   ...(flags.name === undefined ? {} : { name: flags.name }),
@@ -48,7 +73,7 @@ export const readRunInput = ({ flags }: RunContext) => ({
 
 /** Runs an existing task. */
 export async function runTask(context: RunContext, client: EngineClient, id: string): Promise<number> {
-  const input = { id, ...readRunInput(context) };
+  const input = { id, ...(await readRunInput(context, client, findProjectOf(client, id))) };
   return reportDispatch(context, client, await sayWhatBecame(client, id, client.call('task.run', input)));
 }
 

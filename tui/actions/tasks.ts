@@ -2,7 +2,7 @@ import { countUnseen, describeUnseen } from '../../engine/core/base/text.ts';
 import { nameTaskState } from '../../engine/index.ts';
 import { describeRetryTime, formatSeconds } from '../panes/time.ts';
 import { findDetail } from '../state/details.ts';
-import { EMPTY_INPUT } from '../state/input.ts';
+import { createInput, EMPTY_INPUT } from '../state/input.ts';
 import type { DetailSubject, State } from '../state/model.ts';
 import { type NewTaskForm, TASK_PRIORITIES } from '../state/overlays.ts';
 import type { ListedPlan, ShownSession, ShownTask } from '../state/rows.ts';
@@ -258,6 +258,21 @@ const parseCriteria = (text: string): string[] =>
     .map((line) => line.replace(/^\s*(?:[-*+]\s+(?:\[[ xX]\]\s+)?)?/, '').trim())
     .filter((line) => line !== '');
 
+/** Hands the terminal to the person's git, which fetches a pull request as a branch; then creates the task. */
+function fetchPullRequestBase(state: State, form: NewTaskForm, number: string): StateTransition {
+  const project = state.data.choices!.projects[form.project];
+  const where = project === undefined || project.own ? [] : ['--project', project.id];
+  return transitionTo(state, {
+    do: 'command',
+    words: ['worktree', 'fetch', number, ...where],
+    onExit: (now, code) =>
+      code === 0
+        ? { ...now, overlay: { ...form, base: createInput(`pr-${number}`) } }
+        : showMessage(now, `#${number} was not fetched, and no task was created`, 'bad'),
+    next: createNewTask,
+  });
+}
+
 /** Creates the task of the form. That spends nothing; running it is a separate step. */
 export function createNewTask(state: State): StateTransition {
   const { overlay } = state;
@@ -269,8 +284,10 @@ export function createNewTask(state: State): StateTransition {
   const problem = checkForm(overlay, template !== undefined);
   if (problem !== null) return transitionTo(showMessage(state, problem, 'bad'));
   const trim = (input: { value: string }): string => input.value.trim();
-  const [title, ledger, base] = [overlay.title, overlay.ledger, overlay.base].map(trim);
+  const [title = '', ledger = '', base = ''] = [overlay.title, overlay.ledger, overlay.base].map(trim);
   const timeout = parseSeconds(trim(overlay.timeout));
+  const [, pullRequest] = /^#(\d{1,9})$/.exec(base) ?? [];
+  if (pullRequest !== undefined) return fetchPullRequestBase(state, overlay, pullRequest);
   const prompt = overlay.prompt.value.trimEnd();
   const { context } = overlay;
   const criteria = parseCriteria(overlay.criteria);

@@ -31,6 +31,8 @@ export type DashboardEffect =
       words: readonly string[];
       env?: Readonly<Record<string, string>>;
       onExit(state: State, code: number): State;
+      /** Follows a success. */
+      next?(state: State): StateTransition;
     }
   | { do: 'start-engine' }
   | { do: 'suspend' }

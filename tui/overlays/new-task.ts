@@ -32,7 +32,7 @@ const isEditorField = (field: Field): field is EditorField => field === 'criteri
 
 const HINTS: Readonly<Record<Exclude<LineField, 'title'> | EditorField | 'prompt', string>> = {
   prompt: '(what the agent is to do; without it the title)',
-  base: '(the branch that is checked out)',
+  base: '(the branch that is checked out; another, or a pull request such as #12)',
   timeout: "(the agent's own; such as 600, 30m or 2h)",
   criteria: '(none; one per line: the worker reports each as met or not; Ctrl-E)',
   context: '(none; background for the worker, in addition to the prompt; Ctrl-E)',

@@ -13,7 +13,12 @@ export const runPromptCommand: Command = defineCommand({
     project: { type: 'string', about: 'project id' },
     ...runFlags,
   },
-  examples: ['run "Fix the flaky test"', 'run "Fix the flaky test" -a claude -f', 'run - < prompt.md'],
+  examples: [
+    'run "Fix the flaky test"',
+    'run "Fix what the reviewer says" --pr 12',
+    'run "Fix the flaky test" -a claude -f',
+    'run - < prompt.md',
+  ],
   async run(context) {
     const { agent, project } = context.flags;
     const given = context.args.join(' ');
@@ -30,7 +35,7 @@ export const runPromptCommand: Command = defineCommand({
       body,
       ...(agent === undefined ? {} : { agent }),
       ...(project === undefined ? {} : { project }),
-      ...readRunInput(context),
+      ...(await readRunInput(context, client, async () => project)),
     });
     return reportDispatch(context, client, outcome);
   },

@@ -201,11 +201,12 @@ export const approveCommand = defineCommand({
     if (flags.unconfined) checkAtTerminal(context);
     const client = await context.engine();
     const typed = flags.unconfined ? await typeTask(context, client) : null;
+    const findProject = async () => (await client.call('decision.show', { id: context.arg(0) })).task.project;
     const outcome = await client.call('decision.approve', {
       id: context.arg(0),
       ...(flags.hash === undefined ? {} : { hash: flags.hash }),
       ...typed,
-      ...readRunInput(context),
+      ...(await readRunInput(context, client, findProject)),
     });
     const warning = warnOfUnseen(`the prompt of ${outcome.task.task_id}`, outcome.task.prompt);
     if (warning !== null) context.note(`warning: ${warning}`);

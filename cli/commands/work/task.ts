@@ -15,6 +15,7 @@ import { findStateStyle, type PaintFunction } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
 import {
   type DecisionView,
+  findProjectOf,
   readRunInput,
   reportDispatch,
   runFlags,
@@ -89,7 +90,10 @@ const add = defineCommand({
       return reportDispatch(
         context,
         client,
-        await client.call('task.start', { ...wanted, ...readRunInput(context) }),
+        await client.call('task.start', {
+          ...wanted,
+          ...(await readRunInput(context, client, async () => flags.project)),
+        }),
       );
     const task = await client.call('task.add', wanted);
     context.result(task, () => `${task.task_id} ${task.status}: ${toPrintable(task.title)}`);
@@ -280,7 +284,9 @@ const retry = defineCommand({
   examples: ['task retry t-4', 'task retry t-4 t-7 --hold'],
   async run(context) {
     const client = await context.engine();
-    const input = { id: context.arg(0), hold: context.flags.hold, ...readRunInput(context) };
+    const id = context.arg(0);
+    const run = await readRunInput(context, client, findProjectOf(client, id));
+    const input = { id, hold: context.flags.hold, ...run };
     const outcome = await sayWhatBecame(client, input.id, client.call('task.retry', input));
     return reportDispatch(context, client, outcome);
   },

@@ -1,5 +1,4 @@
 import { asSvcError, SvcError } from '../../../engine/core/base/errors.ts';
-import { runProgram } from '../../../engine/core/base/run-program.ts';
 import { formatAge, quoteForShell, toPrintable } from '../../../engine/core/base/text.ts';
 import {
   agentPrograms,
@@ -18,13 +17,11 @@ import {
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
 import { formatFacts } from '../../print.ts';
+import { runPersonProgram } from '../../sessions/person-programs.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 
 type Material = WireValue<PullRequestMaterial>;
 type Remote = Material['remotes'][number];
-
-/** A code host may be slow, and a push long; a program that waits for a password is ended. */
-const TIMEOUT_MS = 120_000;
 
 const flags = {
   print: { type: 'boolean', about: 'only print the commands that would run' },
@@ -94,48 +91,6 @@ const formatCommands = (material: Material, remote: string, program: PullRequest
     words.map(quoteWhereNeeded).join(' '),
   );
 
-/** Returns the person's environment with git settings that override all files. */
-function withSettings(env: NodeJS.ProcessEnv, settings: readonly (readonly string[])[]): NodeJS.ProcessEnv {
-  const all = [...settings, ['core.hooksPath', '/dev/null'], ['protocol.ext.allow', 'never']];
-  const from = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
-  return {
-    ...env,
-    GIT_CONFIG_COUNT: String(from + all.length),
-    ...Object.fromEntries(
-      all.flatMap(([name = '', value = ''], at) => [
-        [`GIT_CONFIG_KEY_${from + at}`, name],
-        [`GIT_CONFIG_VALUE_${from + at}`, value],
-      ]),
-    ),
-  };
-}
-
-/** Runs a person's program in the repository, with their environment and git settings. Throws `program_failed` with its output. */
-async function runStep(
-  { env }: Pick<CommandContext, 'env'>,
-  { repository, settings }: Pick<Material, 'repository' | 'settings'>,
-  program: string,
-  args: readonly string[],
-): Promise<string> {
-  const { exitCode, stdout, stderr, error } = await runProgram(program, args, {
-    cwd: repository,
-    env: withSettings(env, settings),
-    timeoutMs: TIMEOUT_MS,
-  });
-  if (exitCode === 0) return `${stdout}\n${stderr}`;
-  if (error !== null && 'code' in error && error.code === 'ENOENT')
-    throw new SvcError('tool_missing', `${program} is not installed here`);
-  const said = toPrintable((stderr.trim() || stdout.trim() || error?.message) ?? '', { lines: true });
-  const how = exitCode === null ? `was stopped after ${TIMEOUT_MS / 1000} s` : `exited with code ${exitCode}`;
-  throw new SvcError(
-    'program_failed',
-    `${program} ${args.find((arg) => /^[a-z]/.test(arg) && !arg.includes('=')) ?? ''} ${how}: ${said}`,
-    {
-      data: { exit_code: exitCode, printed: `${stdout}\n${stderr}` },
-    },
-  );
-}
-
 async function openPullRequest(
   context: CommandContext<typeof flags>,
   client: EngineClient,
@@ -146,9 +101,9 @@ async function openPullRequest(
   context.note(toPrintable(`pushing ${branch} to ${remote.name} (${remote.url})`));
   const steps = buildSteps(material, remote.name, program);
   const [, ...create] = steps.pop() ?? [];
-  for (const [tool = '', ...args] of steps) await runStep(context, material, tool, args);
+  for (const [tool = '', ...args] of steps) await runPersonProgram(context, material, tool, args);
   let isThereAlready = false;
-  const printed = await runStep(context, material, program, create).catch((thrown: unknown) => {
+  const printed = await runPersonProgram(context, material, program, create).catch((thrown: unknown) => {
     const error = asSvcError(thrown);
     const said = String(error.data.printed ?? '');
     // It was opened before, by someone or by an interrupted attempt: the push has updated it.
@@ -193,7 +148,10 @@ async function askForState(
     throw new SvcError('conflict', `the number of the pull request of ${id} is not known`, {
       hint: `${program} lists the existing ones`,
     });
-  const told = readState(await runStep(context, material, program, buildView(program, number)), number);
+  const told = readState(
+    await runPersonProgram(context, material, program, buildView(program, number)),
+    number,
+  );
   if (told === null)
     throw new SvcError('program_failed', `${program} printed nothing readable about #${number}`);
   const known = await client.call('worktree.record_pr', { session: id, ...told });

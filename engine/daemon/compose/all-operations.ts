@@ -119,6 +119,7 @@ function listWorkOperations({ config, events }: SharedDependencies, modules: Eng
       sessions,
       worktrees: modules.worktrees,
       records: pullRequests,
+      resolveFolder: (project) => agents.resolveFolder(project === config().project.name ? null : project),
       readEvidence: board.evidence,
     }),
     ...circuitOperations({ circuits, look: dispatcher.look }),

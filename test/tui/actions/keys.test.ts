@@ -419,6 +419,29 @@ describe('actions on tasks', () => {
     assert.equal(dash.keys('y').calls().at(-1)?.operation, 'task.run');
   });
 
+  it('a pull request as the base is fetched first, and the task keeps its form if that fails', () => {
+    const form = () =>
+      tasks()
+        .data({ choices })
+        .keys('n', 'H', 'i', ...tabs(3))
+        .burst('#', '1', '2')
+        .keys('ctrl+s');
+    const exit = (dash: Bench, code: number): Bench => {
+      const effect = dash.effects().findLast((each) => each.do === 'command');
+      assert.deepEqual(effect?.words, ['worktree', 'fetch', '12']);
+      return dash.send({ type: 'exited', effect, code });
+    };
+    const dash = exit(form(), 0);
+    assert.deepEqual(dash.calls(), [{ operation: 'task.add', input: { title: 'Hi', agent: 'codex' } }]);
+    const effect = dash.effects().find((each) => each.do === 'call')!;
+    dash.send({ type: 'answered', effect: effect as never, answer: taskRow(2) });
+    assert.deepEqual(dash.state().bases, { 't-2': 'pr-12' });
+    const failed = exit(form(), 4);
+    assert.deepEqual(failed.calls(), []);
+    assert.equal(failed.state().overlay?.kind, 'new-task');
+    assert.match(failed.state().message?.text ?? '', /#12 was not fetched/);
+  });
+
   it('n takes base, priority, timeout, acceptance criteria, a context and a ledger', () => {
     const dash = tasks()
       .data({ choices })

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '../../../core/api/operation.ts';
 import { SvcError } from '../../../core/base/errors.ts';
-import { sentence } from '../../../core/base/sentence.ts';
+import { type SentenceWords, sentence } from '../../../core/base/sentence.ts';
 import { toPrintable } from '../../../core/base/text.ts';
 import type { EventLog } from '../../../storage/index.ts';
 import type { GitRemote, Worktrees } from '../../../workers/runner/worktrees/index.ts';
@@ -42,7 +42,10 @@ interface PullRequestDeps {
     | 'compareSettings'
     | 'acceptSettings'
     | 'usesLfs'
+    | 'findRepository'
   >;
+  /** Absolute; null and its name for the workspace's own project. Throws `unknown_project`. */
+  resolveFolder(project: string | null): string;
   records: PullRequestRecords;
   readEvidence(sessionId: string): Promise<Verification>;
 }
@@ -52,6 +55,7 @@ export const pullRequestOperations = (deps: PullRequestDeps) => [
   preparePullRequest(deps),
   recordPullRequest(deps),
   compareGitSettings(deps),
+  listProjectRemotes(deps),
 ];
 
 /** Creates the operation that returns the content of a pull request. */
@@ -76,15 +80,11 @@ const preparePullRequest = ({ sessions, worktrees, records, readEvidence }: Pull
           `${sessionId} was made from a commit, so there is no branch to merge a pull request into`,
         );
       if (head === session.baseCommit) throw new SvcError('conflict', `${sessionId} has no commits`);
-      const untrusted = await worktrees.listUntrustedSettings(repository, { isQuiet: isQuiet(sessions) });
-      if (untrusted.length > 0)
-        throw new SvcError(
-          'worktree_unsafe',
-          `settings of git that decide what a push runs, or where it goes, were changed during a run: ${untrusted.join(', ')}`,
-          {
-            hint: sentence`{worktree.settings ${sessionId}} shows the changes; with --accept they are yours, otherwise remove them while no worker runs`,
-          },
-        );
+      await checkSettings(
+        { sessions, worktrees },
+        repository,
+        sentence`{worktree.settings ${sessionId}} shows the changes; with --accept they are yours, otherwise remove them while no worker runs`,
+      );
       return {
         sessionId,
         taskId,
@@ -96,7 +96,7 @@ const preparePullRequest = ({ sessions, worktrees, records, readEvidence }: Pull
         title: `${toPrintable(title)} (${taskId})`,
         body: writePullRequestBody(session, await readEvidence(sessionId)),
         remotes: await worktrees.listRemotes(repository),
-        settings: (await worktrees.listTrustedSettings(repository)).map(([name, value]) => [name, value]),
+        settings: await listSettings(worktrees, repository),
         pullRequest,
       };
     },
@@ -104,6 +104,50 @@ const preparePullRequest = ({ sessions, worktrees, records, readEvidence }: Pull
 
 const isQuiet = (sessions: Pick<Sessions, 'listLive'>): boolean =>
   sessions.listLive().every(({ state }) => state === 'queued');
+
+/** Checks that no worker has changed what git runs, or where it goes. Throws `worktree_unsafe`. */
+async function checkSettings(
+  { sessions, worktrees }: Pick<PullRequestDeps, 'sessions' | 'worktrees'>,
+  repository: string,
+  hint: SentenceWords,
+): Promise<void> {
+  const untrusted = await worktrees.listUntrustedSettings(repository, { isQuiet: isQuiet(sessions) });
+  if (untrusted.length === 0) return;
+  throw new SvcError(
+    'worktree_unsafe',
+    `settings of git that decide what a push runs, or where it goes, were changed during a run: ${untrusted.join(', ')}`,
+    { hint },
+  );
+}
+
+const listSettings = async (
+  worktrees: PullRequestDeps['worktrees'],
+  repository: string,
+): Promise<PullRequestMaterial['settings']> =>
+  (await worktrees.listTrustedSettings(repository)).map(([name, value]) => [name, value]);
+
+/** Creates the operation that returns where a person's git fetches pull requests of a project from. */
+const listProjectRemotes = ({ sessions, worktrees, resolveFolder }: PullRequestDeps) =>
+  operation({
+    name: 'project.remotes',
+    about: 'The repository of a project and its remotes, for a person’s own git; fetches nothing.',
+    seat: 'chair',
+    changes: false,
+    input: z.strictObject({ project: z.string().optional() }),
+    async run({ project = null }) {
+      const { root: repository } = await worktrees.findRepository(resolveFolder(project));
+      const last = sessions.list({ limit: 100 }).find((each) => each.repository === repository);
+      await checkSettings(
+        { sessions, worktrees },
+        repository,
+        last === undefined
+          ? 'remove the changes while no worker runs'
+          : sentence`{worktree.settings ${last.sessionId}} shows the changes; with --accept they are yours`,
+      );
+      const remotes = await worktrees.listRemotes(repository);
+      return { repository, remotes, settings: await listSettings(worktrees, repository) };
+    },
+  });
 
 /** Creates the operation that shows the settings of git that were changed during a run, and accepts them. */
 const compareGitSettings = ({ sessions, worktrees }: PullRequestDeps) =>

@@ -76,6 +76,12 @@ async function checkBaseLocated(git: Git, { root, commonDir }: GitRepository, ba
   );
 }
 
+/** Lists the branches of this name at remotes, as last fetched: `origin/x`. */
+async function listRemoteBranches(git: Git, root: string, branch: string): Promise<string[]> {
+  const refs = await git.text(root, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/remotes']);
+  return refs.split('\n').filter((name) => name.endsWith(`/${branch}`));
+}
+
 async function resolveBase(
   git: Git,
   { base }: OriginRequest,
@@ -88,11 +94,15 @@ async function resolveBase(
       await checkBaseLocated(git, repository, base);
       return { name: base, commit };
     }
+    const [remote] = await listRemoteBranches(git, repository.root, base);
     throw new SvcError(
       'not_found',
       `there is no branch or commit ${JSON.stringify(base)} in ${repository.root}`,
       {
-        hint: 'check --base and SVC_GIT_BASE',
+        hint:
+          remote === undefined
+            ? 'check --base and SVC_GIT_BASE'
+            : `a remote has it: git branch ${quoteForShell(base)} ${quoteForShell(remote)}`,
         data: { base },
       },
     );
