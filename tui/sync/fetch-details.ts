@@ -38,7 +38,8 @@ export function fetchDetails(options: {
     // Known details stay on the screen in the meantime.
     const reportProgress = (progress: string): void =>
       options.onLoaded({ detail: null, problem: null, ...before, kind, id, stamp: '', progress });
-    const loaded = await loadDetail(options.client(), { kind, id, tell: reportProgress })
+    const base = options.getState().bases[id];
+    const loaded = await loadDetail(options.client(), { kind, id, base, tell: reportProgress })
       .then(
         (value) => ({ detail: value, problem: null }),
         (error: unknown) => ({ detail: null, problem: asSvcError(error).message }),
@@ -107,13 +108,24 @@ const MOST_REACHED = 300;
 
 async function loadDetail(
   client: EngineClient,
-  { kind, id, tell }: { kind: LoadedDetail['kind']; id: string; tell(progress: string): void },
+  {
+    kind,
+    id,
+    base,
+    tell,
+  }: {
+    kind: LoadedDetail['kind'];
+    id: string;
+    /** The base that a person has chosen for the run of a task. */
+    base: string | undefined;
+    tell(progress: string): void;
+  },
 ): Promise<RowDetails[LoadedDetail['kind']]> {
   switch (kind) {
     case 'task': {
       const [shown, plan] = await Promise.all([
         client.call('task.show', { id }),
-        client.call('task.plan', { id }),
+        client.call('task.plan', { id, ...(base === undefined ? {} : { base }) }),
       ]);
       return { ...shown, plan };
     }

@@ -62,7 +62,11 @@ export function createRunRequests(deps: BoardOperationsDeps) {
   const { tasks, decisions, sessions, workflow, agents, peers } = deps;
 
   /** Returns the options of a run without flags: its open decision's. */
-  const planOptions = (task: Task, caller: Caller) => plannedOptions(decisions, task.taskId, caller);
+  /** @param base of the run that is planned; by default the one of its decision */
+  const planOptions = (task: Task, caller: Caller, base: string | undefined) => ({
+    ...plannedOptions(decisions, task.taskId, caller),
+    ...(base === undefined ? {} : { base }),
+  });
 
   function readActor(input: { actor?: string | undefined }, caller: Caller): CallAuthor {
     if (caller.seat !== 'chair') return by(caller);

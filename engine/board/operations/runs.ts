@@ -100,11 +100,11 @@ export function runOperations(deps: BoardOperationsDeps) {
       about: 'The decisions that a run of the task would make now; `problem` is the obstacle, if any.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ id }),
+      input: z.strictObject({ id, base: dispatchInput.base }),
       run(input, caller) {
         const task = tasks.resolve(input.id);
         checkOwnTask(caller, task.taskId, task.taskId);
-        return plans.of(task, planOptions(task, caller));
+        return plans.of(task, planOptions(task, caller, input.base));
       },
     }),
     tool({
@@ -122,7 +122,7 @@ export function runOperations(deps: BoardOperationsDeps) {
         const submitted = await call.begin(() => {
           const task = tasks.resolve(input.id);
           if (input.agent !== undefined) return joinRace(task, input.agent, input, caller);
-          plans.check(task, input.hash, planOptions(task, caller));
+          plans.check(task, input.hash, planOptions(task, caller, input.base));
           prepareRun(task, input.project, caller, actor);
           return actions.run(task.taskId, readOptions(input, caller), actor);
         });
@@ -140,7 +140,7 @@ export function runOperations(deps: BoardOperationsDeps) {
         checkNotReplaced(
           await call.begin((): SubmitResult => {
             const failed = tasks.resolve(input.id);
-            plans.check(failed, input.hash, planOptions(failed, caller));
+            plans.check(failed, input.hash, planOptions(failed, caller, input.base));
             const task = workflow.retry(failed.taskId, by(caller));
             if (input.hold === true) return { task, decision: null, session: null };
             return actions.run(task.taskId, readDispatchOptions(input, caller), by(caller));

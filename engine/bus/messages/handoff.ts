@@ -24,7 +24,10 @@ export function formatHandoff(session: Session, outcome: SessionOutcome, now: nu
   const isSealed = outcome.outcome.status === 'done';
   const facts: [string, string | number | null][] = [
     ['task', `${taskId}: ${toPrintable(session.title)}`],
-    ['verdict', isSealed ? 'ready' : `failed: ${describeVerdict(session, outcome)}`],
+    [
+      'verdict',
+      isSealed ? (outcome.commits === 0 ? 'done' : 'ready') : `failed: ${describeVerdict(session, outcome)}`,
+    ],
     ['exit code', outcome.exitCode ?? 'none'],
     ['duration', describeDuration(session, now)],
     ['branch', session.branch],

@@ -26,6 +26,7 @@ export const SESSION_WORDS = {
   blocked: 'its agent waits for the answer to a question, working or stopped until then',
   stopping: 'its processes are being stopped',
   ready: 'its run succeeded, and its work is on its branch; the outbound event is called `sealed`',
+  done: 'its run succeeded without a commit, so there is nothing to merge; the outbound event is called `sealed`',
   failed: 'its run ended in any other way, with a code; the outbound event has the same name',
   merged: 'its commits are in its base, by a promotion or by hand',
   discarded: 'its branch and worktree were removed, and can be restored',
@@ -130,5 +131,6 @@ export function nameSessionState(session: SessionAt, now?: number, asks = false)
   // A run without commits was not merged, regardless of its branch.
   const isMerged = session.promoted_at !== null || session.branch_state === 'merged';
   if (isMerged && (session.commits ?? 0) > 0) return 'merged';
-  return session.failure === null ? 'ready' : 'failed';
+  if (session.failure !== null) return 'failed';
+  return session.commits === 0 ? 'done' : 'ready';
 }

@@ -77,7 +77,7 @@ describe("a worker's mark of its task, and the end of its run", () => {
         );
         const { messages } = await here.call('msg.inbox');
         const body = messages.find(({ from_session: from }) => from === session_id)?.body ?? '';
-        assert.match(body, isWell ? /^- verdict: ready$/m : /^- verdict: failed: /m);
+        assert.match(body, isWell ? /^- verdict: done$/m : /^- verdict: failed: /m);
         assert.equal(/task_run/.test(body), !isWell);
         if (isWell) await assert.rejects(here.call('task.run', { id: task_id }), { code: 'conflict' });
         else await here.call('task.retry', { id: task_id, hold: true });

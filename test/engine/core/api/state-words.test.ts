@@ -25,7 +25,7 @@ describe('the display name of a state', () => {
     assert.equal(nameTaskState({ ...task, status: 'done' }), 'done');
   });
 
-  test('a session is named ready or failed at its end, and later by what became of its work', () => {
+  test('a session is named ready, done or failed at its end, and later by what became of its work', () => {
     const ended = {
       state: 'ended',
       stop_reason: null,
@@ -38,7 +38,7 @@ describe('the display name of a state', () => {
     assert.equal(nameSessionState(ended), 'ready');
     assert.equal(nameSessionState({ ...ended, failure: { code: 'timeout' } }), 'failed');
     assert.equal(nameSessionState({ ...ended, promoted_at: LATER }), 'merged');
-    assert.equal(nameSessionState({ ...ended, promoted_at: LATER, commits: 0 }), 'ready');
+    assert.equal(nameSessionState({ ...ended, promoted_at: LATER, commits: 0 }), 'done');
     assert.equal(nameSessionState({ ...ended, branch_state: 'discarded' }), 'discarded');
     const live = { ...ended, state: 'running' } as const;
     assert.equal(nameSessionState(live), 'running');
