@@ -50,6 +50,7 @@ export type { WireValue } from './core/api/operation.ts';
 export {
   isPausedRun,
   isUntilAnswered,
+  nameEvent,
   nameSessionState,
   nameTaskState,
   OTHER_WORDS,

@@ -86,10 +86,10 @@ type EndedRow = Pick<
 const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
   read_log: () => null,
   decide: () => null,
-  look_at_branch: ({ session_id }) => `svc worktree diff ${session_id} shows what it did`,
+  look_at_branch: ({ session_id }) => `svc diff ${session_id} shows what it did`,
   look_at_folder: () => "review the changes in the project's folder",
   find_work: ({ worktree, branch }) => `check ${worktree ?? branch} by hand: its work could not be read`,
-  promote: ({ session_id }) => `svc worktree promote ${session_id} merges it`,
+  promote: ({ session_id }) => `svc merge ${session_id} merges it`,
   retry: ({ session_id, task_id, worktree, inplace }) =>
     `${worktree === null && !inplace ? '' : `svc worker resume ${session_id} continues, `}svc task retry ${task_id} starts over`,
 };

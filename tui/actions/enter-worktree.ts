@@ -49,7 +49,7 @@ export const openPager = (state: State): StateTransition =>
     words: ['worktree', 'diff', '--', getSelectedSession(state)!.session_id],
     env: { SVC_PAGER: state.preferences.pager },
     onExit: (now, code) =>
-      code === 0 ? now : showMessage(now, `svc worktree diff ended with exit code ${code}`, 'bad'),
+      code === 0 ? now : showMessage(now, `svc diff ended with exit code ${code}`, 'bad'),
   });
 
 /** Hands the terminal to a shell in the session's worktree. */

@@ -45,7 +45,7 @@ function listFileLines(state: State, racer: RacerRow | undefined, path: string |
       [
         span(
           isCut
-            ? `the patch continues: svc worktree diff ${racer.session_id} shows all of it`
+            ? `the patch continues: svc diff ${racer.session_id} shows all of it`
             : `${racer.session_id} does not change this file`,
           'dim',
         ),

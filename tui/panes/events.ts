@@ -1,4 +1,5 @@
 import { formatLocalTime, localizeTimes, stripMarkdown } from '../../engine/core/base/text.ts';
+import { nameEvent } from '../../engine/index.ts';
 import type { DashboardData, EventRow, ListedNotice } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText, renderFacts, splitCleanLines } from '../text/text.ts';
@@ -45,6 +46,7 @@ const listTimeline = ({ events, notices }: DashboardData): TimelineRow[] =>
   );
 
 const getRowKind = (row: TimelineRow): string => ('event' in row ? row.event.kind : 'notice');
+const nameRow = (row: TimelineRow): string => nameEvent(getRowKind(row));
 const describeRowSubjects = (row: TimelineRow): string =>
   'event' in row ? describeEventSubjects(row.event) : row.notice.session;
 const getRowActor = (row: TimelineRow): string =>
@@ -75,13 +77,18 @@ export const eventsPane = definePane<TimelineRow>({
     const notice = data.notices.find((each) => each.id === id);
     return notice === undefined ? undefined : { id, at: notice.at, notice };
   },
-  fields: { kind: getRowKind, about: describeRowSubjects, actor: getRowActor, text: describeRow },
+  fields: {
+    kind: (row) => `${getRowKind(row)} ${nameRow(row)}`,
+    about: describeRowSubjects,
+    actor: getRowActor,
+    text: describeRow,
+  },
   columns: [
     { head: 'time', width: 8, text: (row) => formatLocalTime(row.at).slice(11) },
     {
       head: 'what',
       width: 17,
-      text: getRowKind,
+      text: nameRow,
       style: (row) => getKindStyle(getRowKind(row)),
     },
     { head: 'about', width: 16, minWidth: 60, text: describeRowSubjects },
@@ -99,7 +106,7 @@ export const eventsPane = definePane<TimelineRow>({
     'Changes, and what workers say (.svc/notices), appear here, one line each.',
   ],
   renderPreview: (_state, row, cells) => ({
-    title: getRowKind(row),
+    title: nameRow(row),
     note: formatLocalTime(row.at),
     lines:
       'notice' in row

@@ -1,5 +1,5 @@
 import { formatLocalTime } from '../../engine/core/base/text.ts';
-import { isPausedRun, nameTaskState } from '../../engine/index.ts';
+import { isPausedRun, nameEvent, nameTaskState } from '../../engine/index.ts';
 import { hasFactsBox } from '../layout/layout.ts';
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
@@ -167,7 +167,7 @@ function renderTaskDetail(
       const who = event.actor === null ? '' : ` by ${event.actor}`;
       return [
         span(formatLocalTime(event.at).slice(5), 'dim'),
-        span(cleanText(` ${event.kind}${who}${reason}`)),
+        span(cleanText(` ${nameEvent(event.kind)}${who}${reason}`)),
       ];
     }),
   ];

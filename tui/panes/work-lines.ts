@@ -159,7 +159,7 @@ export function renderWorkLines(
   const lines = [
     ...shown.lines,
     ...(patch.truncated
-      ? [[span('the patch continues: svc worktree diff shows all of it', 'warn')] as StyledLine]
+      ? [[span('the patch continues: svc diff shows all of it', 'warn')] as StyledLine]
       : []),
   ];
   return {

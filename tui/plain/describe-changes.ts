@@ -1,4 +1,5 @@
 import { formatCount, formatLocalTime, localizeTimes, stripMarkdown } from '../../engine/core/base/text.ts';
+import { nameEvent } from '../../engine/index.ts';
 import { isShowingLog } from '../actions/navigation.ts';
 import { listColumns } from '../frame/fit-columns.ts';
 import { renderConsentLines, renderHeldLines } from '../frame/header.ts';
@@ -70,7 +71,7 @@ function describeArrivals(before: State, after: State): string[] {
 
 function formatEventLine(event: EventRow): string {
   const text = describeEvent(event);
-  return `${formatLocalTime(event.at).slice(11)} ${event.kind} ${describeEventSubjects(event)}${text === '' ? '' : `: ${text}`}`;
+  return `${formatLocalTime(event.at).slice(11)} ${nameEvent(event.kind)} ${describeEventSubjects(event)}${text === '' ? '' : `: ${text}`}`;
 }
 
 function describeNewMessage({ message: before }: State, { message }: State): string[] {

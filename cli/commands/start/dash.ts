@@ -122,5 +122,5 @@ export const dashCommand = defineCommand({
 
 const createNoTerminalError = (): SvcError =>
   new SvcError('usage', 'the dashboard needs a terminal', {
-    hint: 'without one: svc status, svc task list, svc decision list, svc decision approve, svc task log, or svc dash --plain',
+    hint: 'without one: svc status, svc ls, svc decision list, svc approve, svc log, or svc dash --plain',
   });

@@ -72,10 +72,10 @@ const formatRacers = (
   );
 
 const NEXT: Readonly<Record<RaceState, string | null>> = {
-  open: 'svc worktree promote <session> merges one and discards the others; svc worktree diff shows one',
+  open: 'svc merge <session> merges one and discards the others; svc diff shows one',
   promoted:
     'svc worktree undo <session> undoes the promotion; svc worktree restore brings one of the others back',
-  lost: 'svc task race tries it again; svc worker log shows what went wrong',
+  lost: 'svc task race tries it again; svc log shows what went wrong',
   cancelled: null,
 };
 

@@ -3,6 +3,7 @@ import { SvcError } from '../../../engine/core/base/errors.ts';
 import { formatAge, formatCount, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
 import {
   type LoggedEvent,
+  nameEvent,
   nameSessionState,
   nameTaskState,
   type Race,
@@ -144,9 +145,6 @@ export const taskListCommand = defineCommand({
   },
 });
 
-/** Kinds of events whose name on screens is the word of the state. */
-const EVENT_WORDS: Readonly<Record<string, string>> = { sealed: 'ready' };
-
 interface Shown {
   task: ShownTask;
   decision: DecisionView | null;
@@ -225,7 +223,7 @@ function formatTask(
     ...timeline.map(({ at, kind, actor, via, data }) => {
       const who = actor === null ? '' : `  ${actor}${via === null ? '' : ` (${via})`}`;
       const why = data.detail ?? data.reason;
-      return `  ${paint('dim', formatLocalTime(at))}  ${EVENT_WORDS[kind] ?? kind}${toPrintable(who)}${typeof why === 'string' ? `  ${toPrintable(why)}` : ''}`;
+      return `  ${paint('dim', formatLocalTime(at))}  ${nameEvent(kind)}${toPrintable(who)}${typeof why === 'string' ? `  ${toPrintable(why)}` : ''}`;
     }),
   ];
   return lines.join('\n');
@@ -352,7 +350,7 @@ const log = defineCommand({
     if (task.session_id === null) {
       if (task.race !== null)
         throw new SvcError('conflict', `${task.task_id} has several workers in a race`, {
-          hint: `svc task compare ${task.task_id} lists them; svc worker log shows one`,
+          hint: `svc task compare ${task.task_id} lists them; svc log shows one`,
         });
       throw new SvcError('not_found', `${task.task_id} has no session yet`, {
         hint: `svc task run ${task.task_id}`,

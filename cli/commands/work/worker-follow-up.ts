@@ -110,7 +110,7 @@ async function collectMaterial(
     : null;
   if (trial !== null && trial.conflicts.length === 0)
     throw new SvcError('conflict', `${session} has no conflicts with ${trial.base}`, {
-      hint: `svc worktree promote ${session}`,
+      hint: `svc merge ${session}`,
     });
   const prompt = writeFollowUpMessage(
     {

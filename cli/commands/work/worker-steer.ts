@@ -26,7 +26,7 @@ export const steer = defineCommand({
       });
     if (flags.now && (state !== 'running' || transport !== 'acp'))
       throw new SvcError('conflict', `${session} cannot be interrupted: it ${READING_WORDS[reads]}`, {
-        hint: `without --now it receives the message; svc worker kill ${session} stops it`,
+        hint: `without --now it receives the message; svc stop ${session} stops it`,
       });
     const body = await readPrompt(args.slice(1).join(' '), stdin);
     if (body.trim() === '') throw new SvcError('usage', 'nothing was sent');

@@ -42,7 +42,7 @@ export function commentOperations({
     const file = await worktrees.readFileAt({ repository, commit, path, maxBytes: MOST_FILE_BYTES });
     if (file === null)
       throw new SvcError('not_found', `there is no file ${JSON.stringify(path)} in ${commit.slice(0, 10)}`, {
-        hint: `svc worktree diff ${session.sessionId} --stat lists the changed files`,
+        hint: `svc diff ${session.sessionId} --stat lists the changed files`,
       });
     const lines = file.replace(/\n$/, '').split('\n');
     const text = lines[line - 1];

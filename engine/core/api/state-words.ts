@@ -77,6 +77,9 @@ export const OTHER_WORDS = {
   },
 } as const satisfies Record<string, Record<string, string>>;
 
+/** Returns the name of a kind of event on screens: `sealed` is the state that a run then has. */
+export const nameEvent = (kind: string): string => (kind === 'sealed' ? 'ready' : kind.replaceAll('_', ' '));
+
 /** The fields of a task that determine its state, as on the wire. */
 interface TaskAt {
   status: 'open' | 'assigned' | 'running' | 'done' | 'failed';

@@ -48,10 +48,7 @@ describe('a session that failed', () => {
     assert.doesNotMatch(await next({ worktree: null, inplace: false }), /resume/);
     assert.doesNotMatch(await next({}, false), /retry|resume/);
     const well = { failure: null, branch: 'svc/s-1' };
-    assert.match(
-      await next({ ...well, commits: 1 }),
-      /^svc worktree diff s-1 .*; then svc worktree promote s-1 /,
-    );
+    assert.match(await next({ ...well, commits: 1 }), /^svc diff s-1 .*; then svc merge s-1 /);
     assert.equal(await next({ ...well, commits: 0 }), 'nothing');
     assert.equal(await next({ ...well, commits: 1, promoted_at: at }), 'nothing');
     assert.match(await next({ ...well, cwd: '/x', commits: null }), /^check \/somewhere by hand/);

@@ -93,7 +93,7 @@ describe("a worker's mark of its task, and the end of its run", () => {
       await assert.rejects(
         here.call(name, { id: task_id, status }),
         ({ code, hint }: SvcError) =>
-          code === 'conflict' && String(hint).startsWith(`svc worker kill ${session_id} ends it`),
+          code === 'conflict' && String(hint).startsWith(`svc stop ${session_id} ends it`),
       );
     assert.deepEqual([(await task(task_id)).status, (await session(session_id)).own_word], ['running', null]);
     writeFileSync(go, '');

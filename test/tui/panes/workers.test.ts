@@ -342,10 +342,10 @@ describe('events of workers', () => {
     const text = readScreen(bench(120, 33).keys('3').data({ events }));
     assert.match(
       text,
-      new RegExp(`session_paused .*claude ended with usage_limit · it resumes ${clockAt(40)} · T`),
+      new RegExp(`session paused .*claude ended with usage_limit · it resumes ${clockAt(40)} · T`),
     );
-    assert.match(text, /session_resumed +claude +T/);
-    assert.match(text, /circuit_reset +claude +claude takes work again/);
+    assert.match(text, /session resumed +claude +T/);
+    assert.match(text, /circuit reset +claude +claude takes work again/);
   });
 
   it('an event is printed once as a line, and not whenever its worker acts', () => {
@@ -354,7 +354,7 @@ describe('events of workers', () => {
     dash.data({ sessions: [runningRow(1, { activity: 'run npm test', tool_calls: 13 })] });
     assert.deepEqual(describeChanges(before, dash.state()), []);
     const told = describeChanges(before, dash.data({ events }).state()).join('\n');
-    assert.match(told, /circuit_reset claude: claude takes work again/);
+    assert.match(told, /circuit reset claude: claude takes work again/);
     const opened = describeChanges(before, dash.keys('enter').state()).join('\n');
     assert.match(opened, /\[x\] read the code\n\[>\] fix it|\[x\] find the race\n\[>\] fix it/);
     assert.doesNotMatch(opened, /[▣▷☐─]/);

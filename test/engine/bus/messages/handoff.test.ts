@@ -43,7 +43,7 @@ describe('the Chair gets a handoff at the end of a session', () => {
       /^- files changed: 1 \(\+1 -0\)$/m,
       /^- verification: none$/m,
       /^- tokens: not reported by its agent$/m,
-      /svc worktree promote s-\d+/,
+      /svc merge s-\d+/,
     ]) {
       assert.match(message.body, line);
     }
@@ -55,7 +55,7 @@ describe('the Chair gets a handoff at the end of a session', () => {
     const { body } = await handoff('#agent: fail 7');
     assert.match(body, /^- verdict: failed: .*code 7$/m);
     assert.match(body, /^- exit code: 7$/m);
-    assert.match(body, /svc worker log s-\d+/);
+    assert.match(body, /svc log s-\d+/);
     assert.doesNotMatch(body, /promote/);
   });
 

@@ -22,21 +22,15 @@ const READERS: readonly SentenceReader[] = ['commands', 'tools', 'anyone'];
 
 test('each interface gets its own name for an operation', () => {
   const said = sentence`{worker.kill ${'s-3'}} ends it; then {task.run ${'t-3'}} runs it again`;
-  assert.equal(
-    renderWords(said, 'commands'),
-    'svc worker kill s-3 ends it; then svc task run t-3 runs it again',
-  );
-  assert.equal(renderWords(said, 'tools'), 'svc worker kill s-3 ends it; then task_run t-3 runs it again');
+  assert.equal(renderWords(said, 'commands'), 'svc stop s-3 ends it; then svc task run t-3 runs it again');
+  assert.equal(renderWords(said, 'tools'), 'svc stop s-3 ends it; then task_run t-3 runs it again');
   assert.equal(
     renderWords(said, 'anyone'),
-    '`svc worker kill s-3` ends it; then `task_run t-3` or `svc task run t-3` runs it again',
+    '`svc stop s-3` ends it; then `task_run t-3` or `svc task run t-3` runs it again',
   );
   assert.equal(said.render(nameKey), 'x (stop) on s-3 ends it; then r (run) on t-3 runs it again');
   const options = sentence`leave {input.to_session} out; {worktree.promote ${'s-3'} strategy=rebase}`;
-  assert.equal(
-    renderWords(options, 'commands'),
-    'leave --to-session out; svc worktree promote s-3 --strategy rebase',
-  );
+  assert.equal(renderWords(options, 'commands'), 'leave --to-session out; svc merge s-3 --strategy rebase');
   assert.equal(renderWords(options, 'tools'), 'leave to_session out; worktree_promote s-3 strategy=rebase');
 });
 
