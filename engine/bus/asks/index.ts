@@ -71,6 +71,10 @@ export interface KeptAsks {
 /** The usual time of a question, which its worker has not chosen. */
 export const USUAL_TIMEOUT_SEC = 600;
 
+/** How long a worker may take to call again after a start of the engine. */
+const RETURN_MS = 30_000;
+const RETURN_LOOK_MS = 1000;
+
 /** Pause after a failed write, so that a full disk is not written to in a loop. */
 const PAUSE_MS = 1000;
 
@@ -100,8 +104,11 @@ export function createAsks({
   const setAnswered = db.prepare<unknown[], AskRow>(`UPDATE ask
     SET status = 'answered', answered_at = ?, answered_by = ?, answer = ?, symbol_ref = ?
     WHERE id = ? AND status = 'open' RETURNING *`);
+  const overdue = db.prepare<unknown[], { id: number }>(
+    `SELECT id FROM ask WHERE status = 'open' AND expires_at <= ?`,
+  );
   const setExpired = db.prepare<unknown[], AskRow>(
-    `UPDATE ask SET status = 'timeout' WHERE status = 'open' AND expires_at <= ? RETURNING *`,
+    `UPDATE ask SET status = 'timeout' WHERE id = ? AND status = 'open' RETURNING *`,
   );
   const setWithdrawn = db.prepare<unknown[], AskRow>(
     `UPDATE ask SET status = 'timeout' WHERE status = 'open' AND id = ? AND expires_at < ${UNTIL_ANSWERED} RETURNING *`,
@@ -160,15 +167,32 @@ export function createAsks({
     row.expires_at - row.created_at === USUAL_TIMEOUT_SEC * 1000 &&
     waiters.has(row.id);
 
+  /** Questions whose time passed without an engine: whoever waits for them has yet to call again. */
+  const returning = { ids: new Set<number>(), until: 0 };
+
   function expireOverdue(): void {
     const now = clock.now();
     // One that is only asked, and not waited for, holds no one up.
     if (pauses()) for (const { id } of usualOverdue.all(now)) if (waiters.has(id)) keep.run(id);
-    recordTimeouts(setExpired.all(now), 'no one answered in time');
+    if (now >= returning.until) returning.ids.clear();
+    const ids = overdue.all(now).filter(({ id }) => !returning.ids.has(id));
+    recordTimeouts(
+      ids.flatMap(({ id }) => setExpired.get(id) ?? []),
+      'no one answered in time',
+    );
   }
 
   function sleepUntilNext(atLeastMs = 0): void {
-    if (!isClosed) timer.sleepUntil(queries.nextExpiry(), atLeastMs);
+    const wait = returning.ids.size === 0 ? 0 : returning.until - clock.now();
+    if (!isClosed)
+      timer.sleepUntil(queries.nextExpiry(), Math.max(atLeastMs, Math.min(wait, RETURN_LOOK_MS)));
+  }
+
+  /** Gives the workers that ask time to call again, if their questions may be kept. */
+  function awaitReturning(): void {
+    if (!pauses()) return;
+    returning.until = clock.now() + RETURN_MS;
+    for (const { id } of usualOverdue.all(clock.now())) returning.ids.add(id);
   }
 
   function expireAndSleep(): void {
@@ -244,7 +268,10 @@ export function createAsks({
         answered: asks.filter(({ status }) => status === 'answered'),
       };
     },
-    start: expireAndSleep,
+    start() {
+      awaitReturning();
+      expireAndSleep();
+    },
     close() {
       isClosed = true;
       timer.close();

@@ -79,6 +79,35 @@ describe('a question that no one answers in its usual time', () => {
     assert.equal(await findStatus(number), 'timeout');
   });
 
+  test('a question whose time passes without an engine pauses its session once its worker calls again', async () => {
+    const { id, ask: number } = await ask();
+    await rig.down();
+    passed += USUAL_MS + 1000;
+    await rig.up();
+    assert.equal(await findStatus(number), 'open');
+    const caller = { seat: 'worker', sessionId: id, via: 'tool' } as const;
+    rig
+      .here()
+      .callByName('ask.wait', { id: number }, caller)
+      .catch(() => undefined);
+    const paused = await rig.settled(id);
+    assert.equal(paused.pause?.code, 'unanswered');
+    await rig.here().call('ask.answer', { id: number, answer: 'yes' });
+    await until(async () => (await rig.session(id)).state === 'ended');
+    assert.equal((await rig.session(id)).failure, null);
+  });
+
+  test('a question whose worker does not call again times out soon after the start', async () => {
+    const { id, ask: number } = await ask();
+    await rig.down();
+    passed += USUAL_MS + 1000;
+    await rig.up();
+    passed += 30_000;
+    await until(async () => (await findStatus(number)) === 'timeout');
+    await rig.here().call('worker.kill', { session: id });
+    await rig.settled(id);
+  });
+
   test('a question with its own time limit, and one that is not waited for, time out', async () => {
     const own = await ask({ timeout_sec: 60 });
     const unwaited = await ask({}, { operation: 'ask.open' });
