@@ -32,6 +32,7 @@ test('the reference lists 87 keys in 20 sections, besides webhook, notify, retai
     'retain.discarded',
     'graph.exact',
     'asks.on_timeout',
+    'asks.notify',
   ]);
   assert.equal(new Set(keys).size, keys.length);
 });

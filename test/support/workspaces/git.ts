@@ -8,7 +8,9 @@ import type { Git } from '../../../engine/workers/runner/worktrees/git/git.ts';
 /** An environment that ignores the git configuration of the machine and the user. */
 export function gitEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...process.env };
-  for (const name of Object.keys(env)) if (name.startsWith('GIT_') || name === 'EMAIL') delete env[name];
+  // Without a desktop, which would show the questions of the tests.
+  for (const name of Object.keys(env))
+    if (name.startsWith('GIT_') || name === 'EMAIL' || name === 'DBUS_SESSION_BUS_ADDRESS') delete env[name];
   return { ...env, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', ...extra };
 }
 
