@@ -23,7 +23,11 @@ const addRemoval = (
 
 /** Creates the follow-up work of a promotion, repeated if it was interrupted. */
 export function createPromotionCleanup(
-  { worktrees, discardDue }: Pick<WorktreeActionsDeps, 'worktrees'> & { discardDue(): Promise<string[]> },
+  {
+    worktrees,
+    endCommands,
+    discardDue,
+  }: Pick<WorktreeActionsDeps, 'worktrees' | 'endCommands'> & { discardDue(): Promise<string[]> },
   { prepareRemoval, recordGone }: WorktreeRemoval,
 ) {
   async function settlePromotion(
@@ -42,13 +46,18 @@ export function createPromotionCleanup(
     {
       branch,
       repository,
+      worktree,
       baseCommit,
       keepWorktree,
-    }: Pick<EndedSession, 'branch' | 'baseCommit' | 'keepWorktree'> & { repository: string | GitRepository },
+    }: Pick<EndedSession, 'branch' | 'worktree' | 'baseCommit' | 'keepWorktree'> & {
+      repository: string | GitRepository;
+    },
     into: string,
     isKeepAsked: boolean,
   ): Promise<Pick<PromotionResult, 'removed' | 'kept' | 'warnings'>> {
     if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as requested'], warnings: [] };
+    // A process of theirs would keep the worktree.
+    if (worktree !== null) await endCommands(worktree);
     const plan = await worktrees.planPrune({
       repository,
       base: into,

@@ -40,7 +40,15 @@ function offerResolution(
 export function createPromotion(
   deps: Pick<
     WorktreeActionsDeps,
-    'storage' | 'events' | 'sessions' | 'worktrees' | 'readEvidence' | 'isStrict' | 'races' | 'stopSession'
+    | 'storage'
+    | 'events'
+    | 'sessions'
+    | 'worktrees'
+    | 'readEvidence'
+    | 'isStrict'
+    | 'races'
+    | 'stopSession'
+    | 'endCommands'
   > & {
     records: Pick<UndoRecords, 'recordPromotion'>;
     /** Discards due sessions. Returns the failures, a sentence each. */

@@ -83,6 +83,7 @@ export function createReviewModules(
     resolveFolder: workers.agents.resolveFolder,
     listProjects: () => [null, ...config().projects.map((project) => project.id)],
     readEvidence: board.evidence,
+    endCommands: workers.runCommands.endInWorktree,
     tearDownWorktree: setup.tearDownWorktree,
     isStrict: workers.isStrict,
   });

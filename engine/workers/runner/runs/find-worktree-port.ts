@@ -7,13 +7,17 @@ const COUNT = 10_000;
 /** So many occupied ports in a row mean that something else is wrong. */
 const MOST_TRIES = 100;
 
-/** Reports whether a server could listen on a port of loopback now. */
-const isFree = (port: number): Promise<boolean> =>
+/** Reports whether a server could listen there now. A machine without that address has no server on it. */
+const isFreeAt = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+    server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'EADDRINUSE'));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
   });
+
+/** Reports whether a port of loopback is free: `localhost` may mean either address. */
+const isFree = async (port: number): Promise<boolean> =>
+  (await isFreeAt('127.0.0.1', port)) && isFreeAt('::1', port);
 
 /**
  * Finds a free port for a worktree. The search starts at a number that depends on its path, so that worktrees of other

@@ -121,6 +121,11 @@ describe('a run command of a project', () => {
     const discarded = await ws.svc(['worktree', 'discard', session]);
     assert.equal(discarded.code, 0, discarded.stderr);
     assert.equal(isRunning(third[1]), false);
+    const merged = await endedRun();
+    const fourth = await ask(await start(merged, 'dev'));
+    const promoted = await ws.svc(['merge', merged, '--json']);
+    assert.equal(promoted.json<{ removed: boolean }>().removed, true, promoted.stdout);
+    assert.equal(isRunning(fourth[1]), false);
     assert.equal(existsSync(join(ws.root, '.svc', 'agents', '.run', session)), false);
   });
 

@@ -11,11 +11,14 @@ test('a worktree gets the same port each time, unless another worktree or progra
   assert.equal(await findWorktreePort(path, []), port);
   const next = await findWorktreePort(path, [port]);
   assert.notEqual(next, port);
-  const server = createServer().listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    assert.equal(await findWorktreePort(path, []), next);
-  } finally {
-    server.close();
+  for (const host of ['127.0.0.1', '::1']) {
+    const server = createServer().listen(port, host);
+    await once(server, 'listening');
+    try {
+      assert.equal(await findWorktreePort(path, []), next, host);
+    } finally {
+      server.close();
+      await once(server, 'close');
+    }
   }
 });
