@@ -174,7 +174,7 @@ export function createAsks({
     row.expires_at - row.created_at === USUAL_TIMEOUT_SEC * 1000 &&
     waiters.has(row.id);
 
-  /** Questions whose time passed without an engine: whoever waits for them has yet to call again. */
+  /** Questions whose time passed without an engine: the workers that wait for them have yet to call again. */
   const returning = { ids: new Set<number>(), until: 0 };
 
   function expireOverdue(): void {

@@ -2,7 +2,7 @@ import { findProgram } from './find-program.ts';
 import { runProgram } from './run-program.ts';
 import { toPrintable } from './text.ts';
 
-/** What a program needs to reach the person's desktop, and nothing else of the environment. */
+/** The only variables that the program gets: it needs them to reach the person's desktop. */
 const PASSED_ON = [
   'PATH',
   'HOME',
