@@ -1,5 +1,6 @@
 import { Box, Text } from 'ink';
 import { Component, type ReactNode } from 'react';
+import { findCurrentFile } from './actions/diff-cursor.ts';
 import { getPreviewTop, getScroll, isShowingLog } from './actions/navigation.ts';
 import { describeSort } from './actions/sorting.ts';
 import { CHOOSER_KEYS, renderChooser } from './all/chooser.ts';
@@ -23,10 +24,13 @@ import { fitsInPreview } from './overlays/answer-ask.ts';
 import { describeLineOverlay, describeTyped, isLineOverlay } from './overlays/bottom-line.ts';
 import { renderOverlay } from './overlays/index.ts';
 import { isCombinedPane } from './pane-ids.ts';
+import { renderFileLines } from './panes/file-lines.ts';
 import { getFacts, getPane, getPreview, getTabPane } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
+import { getPatchFiles } from './panes/patch-lines.ts';
 import { getTheme } from './preferences/preferences.ts';
 import { isPaneFetched } from './state/data.ts';
+import { findShownWork } from './state/details.ts';
 import { showCaret } from './state/input.ts';
 import type { State } from './state/model.ts';
 import { fitLine, makeLineDrawable, markHits } from './text/text.ts';
@@ -172,6 +176,7 @@ function getFrameContent(state: State, all: AllState | null, { content, width, h
     const below = lines.length - (height - PREVIEW_EDGE);
     return { title: 'facts', note: below > 0 ? `▼ ${below} more, Enter` : '', lines, focused: false };
   }
+  if ('files' in content) return getFilesContent(state, width - 4, height - PREVIEW_EDGE);
   if (state.overlay !== null && isInPreview(state)) {
     const view = renderOverlay(state, state.overlay, { cells: width - 4, rows: height - 2 });
     // Nothing is drawn to the right of a preview.
@@ -193,6 +198,16 @@ function getFrameContent(state: State, all: AllState | null, { content, width, h
   const lines = [...pinned, ...marked];
   const title = state.across === null ? preview.title : `${state.across.label} · ${preview.title}`;
   return { title, note, lines, focused: isPreviewFocused(state), isWhole: isAlone, left };
+}
+
+/** The files of the shown diff, with the position of the current one. */
+function getFilesContent(state: State, cells: number, rows: number): FrameContent {
+  const work = findShownWork(state);
+  if (work === null) return { title: 'files', lines: [], focused: false };
+  const files = getPatchFiles(work);
+  const current = findCurrentFile(state, work);
+  const note = `${current + 1} of ${files.length}`;
+  return { title: 'files', note, lines: renderFileLines(files, current, { cells, rows }), focused: false };
 }
 
 /** Returns the note at the upper border of a list: how many rows are marked, then the note of its pane. */

@@ -1,9 +1,9 @@
-import { getPatchRows } from '../panes/patch-lines.ts';
-import { findDetail, findDiffCursor } from '../state/details.ts';
+import { getPatchFiles, getPatchRows, type PatchFile } from '../panes/patch-lines.ts';
+import { findDiffCursor, findShownWork } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { PatchRow } from '../state/patch.ts';
 import type { ListedWork } from '../state/rows.ts';
-import { getRunText, getSelectedSession, isShowingRun } from '../state/selection.ts';
+import { getSelectedSession } from '../state/selection.ts';
 import * as navigation from './navigation.ts';
 import { getPreviewPage, getPreviewTop, getScroll, measurePreview, scrollPreviewTo } from './navigation.ts';
 import { type StateTransition, showMessage, transitionTo } from './transition.ts';
@@ -13,10 +13,8 @@ const CONTEXT_LINES = 3;
 
 /** Returns the work whose patch has the keyboard; null for none. */
 export function findOpenWork(state: State): { session: string; work: ListedWork } | null {
-  if (state.view === 'list' || !isShowingRun(state) || getRunText(state) !== 'work') return null;
-  const session = getSelectedSession(state)!.session_id;
-  const work = findDetail(state, 'work', session)?.detail;
-  return work ? { session, work } : null;
+  const work = state.view === 'list' ? null : findShownWork(state);
+  return work === null ? null : { session: getSelectedSession(state)!.session_id, work };
 }
 
 export function checkHasPatch(state: State): string | null {
@@ -99,6 +97,20 @@ export const goToPatchStart =
       return transitionTo(showMessage(state, `there is no ${what} ${by > 0 ? 'below' : 'above'}`));
     return transitionTo(placeCursor(state, what === 'hunk' ? found + 1 : found, { isJump: true }));
   };
+
+/** Finds the file of the shown diff that the cursor is in, without a cursor the one at the upper edge; 0 above the first. */
+export function findCurrentFile(state: State, work: ListedWork): number {
+  const files = getPatchFiles(work);
+  const cursor = findDiffCursor(state);
+  const { findLine } = measurePreview(state);
+  const top = getPreviewTop(state);
+  const found = files.findLastIndex(({ row }) => (cursor === null ? findLine(row) <= top : row <= cursor));
+  return Math.max(0, found);
+}
+
+/** Goes to a file of the shown diff. */
+export const goToFile = (state: State, { row }: PatchFile): State =>
+  placeCursor(state, row, { isJump: true });
 
 /** Lets scroll keys move the cursor in a diff that has one. */
 const withDiffCursor =

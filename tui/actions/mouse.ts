@@ -1,5 +1,10 @@
 import { findHit } from '../layout/hit.ts';
+import { getFilesSize, getLayout } from '../layout/layout.ts';
+import { findFirstFile } from '../panes/file-lines.ts';
+import { getPatchFiles } from '../panes/patch-lines.ts';
+import { findShownWork } from '../state/details.ts';
 import type { State } from '../state/model.ts';
+import { findCurrentFile, goToFile } from './diff-cursor.ts';
 import {
   focusPane,
   getPreviewTop,
@@ -27,6 +32,7 @@ export function handleMouse(state: State, { what, ...place }: MouseInput): State
   if (state.overlay !== null || state.armed !== null) return transitionTo(state);
   const hit = findHit(state, place);
   if (hit === null) return transitionTo(state);
+  if (what === 'click' && 'fileLine' in hit) return clickFile(state, hit.fileLine);
   if (what === 'click') return 'list' in hit ? clickRow(state, hit.row) : clickText(state);
   const isUp = what === 'wheel-up';
   if ('list' in hit) return (isUp ? moveUp : moveDown)({ ...state, view: 'list' });
@@ -38,6 +44,16 @@ function clickRow(state: State, row: number | null): StateTransition {
   const inList: State = { ...state, view: 'list' };
   if (state.view === 'list' && row === state.lists[state.focus].index) return openPreview(inList);
   return transitionTo(moveWithinList(inList, row - state.lists[state.focus].index));
+}
+
+function clickFile(state: State, line: number): StateTransition {
+  const work = findShownWork(state);
+  const rows = getFilesSize(getLayout(state))?.lines ?? 0;
+  if (work === null || line < 0 || line >= rows) return transitionTo(state);
+  const files = getPatchFiles(work);
+  const file = files[findFirstFile(files.length, findCurrentFile(state, work), rows) + line];
+  const inText: State = state.view === 'list' ? { ...state, view: 'text' } : state;
+  return transitionTo(file === undefined ? state : goToFile(inText, file));
 }
 
 const clickText = (state: State): StateTransition =>

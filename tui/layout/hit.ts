@@ -3,8 +3,8 @@ import { isCombinedPane } from '../pane-ids.ts';
 import type { ListView, State } from '../state/model.ts';
 import { countBannerLines, getLayout } from './layout.ts';
 
-/** What is at a place of the screen: a list with the row there, or a text. */
-export type Hit = { list: PaneId; row: number | null } | { text: 'facts' | 'preview' };
+/** What is at a place of the screen: a list with the row there, a line of the list of files, or a text. */
+export type Hit = { list: PaneId; row: number | null } | { fileLine: number } | { text: 'facts' | 'preview' };
 
 /** The header and the views. */
 const HEAD_LINES = 2;
@@ -26,6 +26,7 @@ export function findHit(state: State, place: { column: number; row: number }): H
         const line = place.row - top - ABOVE_ROWS;
         return { list: content.list, row: isCombined ? null : findRowAt(lists[content.list], line) };
       }
+      if (isInside && 'files' in content) return { fileLine: place.row - top - 1 };
       if (isInside) return { text: 'facts' in content ? 'facts' : 'preview' };
       top += height;
     }

@@ -1,12 +1,16 @@
 import type { PaneId } from '../pane-ids.ts';
 import { isCombinedPane } from '../pane-ids.ts';
+import { findShownWork } from '../state/details.ts';
 import { countListLines } from '../state/lists.ts';
 import type { ScreenSize, State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
 import { renderMessageLines, renderQuestionLines } from './bottom-lines.ts';
 
-/** The content of a box: a pane's list, facts about the selected row, or its text. Without a box for facts, they are above the text. */
-export type BoxContent = { list: PaneId } | { facts: PaneId } | { preview: PaneId };
+/**
+ * The content of a box: a pane's list, facts about the selected row, its text, or the files of its diff. Without a box
+ * for facts, they are above the text.
+ */
+export type BoxContent = { list: PaneId } | { facts: PaneId } | { files: PaneId } | { preview: PaneId };
 
 export interface LayoutBox {
   content: BoxContent;
@@ -25,6 +29,8 @@ export interface ScreenLayout {
 /** Rows taken by the border and heading of a list, and by the border of a preview. */
 export const LIST_EDGE = 3;
 export const PREVIEW_EDGE = 2;
+/** Columns taken by the borders of a box, and the blanks next to them. */
+const SIDE_EDGE = 4;
 
 /** Below this size, one line says what size is needed. */
 export const SMALLEST: ScreenSize = { columns: 40, rows: 10 };
@@ -69,7 +75,7 @@ function computeLayout(state: State): ScreenLayout {
     [{ content, width: columns, height: body }],
   ];
   const kind = hasPanes(state) ? 'panes' : 'tabs';
-  if (view === 'full') return { kind, columns: whole({ preview: focus }), body };
+  if (view === 'full') return { kind, columns: shareText(state, columns, body), body };
   if (!isAtLeast(size, SMALLEST_TABS)) return { kind: 'small', columns: [], body };
   if (state.isZoomed) return { kind, columns: whole({ list: focus }), body };
   if (kind === 'tabs') {
@@ -85,8 +91,7 @@ function computeLayout(state: State): ScreenLayout {
     return { kind, columns: [boxes], body };
   }
   const left = Math.floor(columns * (MANY_COLUMNS.has(focus) ? WIDER_SHARE : LEFT_SHARE));
-  const text = { content: { preview: focus }, width: columns - left, height: body };
-  return { kind, columns: [shareLeft(state, left, body), [text]], body };
+  return { kind, columns: [shareLeft(state, left, body), ...shareText(state, columns - left, body)], body };
 }
 
 /** The share of the rows that a list above its preview may have. */
@@ -107,6 +112,26 @@ function shareLeft(state: State, width: number, body: number): LayoutBox[] {
   return [
     { content: { list: focus }, width, height },
     { content: { facts: focus }, width, height: body - height },
+  ];
+}
+
+/** From this many cells, a diff has both sides of a change next to each other. */
+export const SIDE_BY_SIDE = 156;
+/** The columns that a diff in one column keeps, and those of the list of its files. */
+const LEAST_DIFF = 84;
+const FILES_WIDTH = { least: 24, most: 40 };
+
+/** Divides the room of the text: a diff of several files has a list of them at its left, if it keeps its own room. */
+function shareText(state: State, width: number, height: number): LayoutBox[][] {
+  const { focus } = state;
+  const isWide = width >= SIDE_BY_SIDE + SIDE_EDGE;
+  const spare = Math.min(FILES_WIDTH.most, width - (isWide ? SIDE_BY_SIDE + SIDE_EDGE : LEAST_DIFF));
+  const hasFiles =
+    spare >= FILES_WIDTH.least && !state.isPlain && (findShownWork(state)?.files.length ?? 0) > 1;
+  if (!hasFiles) return [[{ content: { preview: focus }, width, height }]];
+  return [
+    [{ content: { files: focus }, width: spare, height }],
+    [{ content: { preview: focus }, width: width - spare, height }],
   ];
 }
 
@@ -134,9 +159,11 @@ interface InnerSize {
   lines: number;
 }
 
-const findInnerSize = (layout: ScreenLayout, what: 'preview' | 'facts'): InnerSize | null => {
+const findInnerSize = (layout: ScreenLayout, what: 'preview' | 'facts' | 'files'): InnerSize | null => {
   const box = layout.columns.flat().find(({ content }) => what in content);
-  return box === undefined ? null : { cells: box.width - 4, lines: Math.max(1, box.height - PREVIEW_EDGE) };
+  return box === undefined
+    ? null
+    : { cells: box.width - SIDE_EDGE, lines: Math.max(1, box.height - PREVIEW_EDGE) };
 };
 
 /** Returns the inner size of the preview's box; null if the layout has none. */
@@ -144,6 +171,12 @@ export const getPreviewSize = (layout: ScreenLayout): InnerSize | null => findIn
 
 /** Reports whether facts have their own box. */
 export const hasFactsBox = (state: State): boolean => getFactsSize(getLayout(state)) !== null;
+
+/** Returns the inner size of the box for the files of the diff; null if the layout has none. */
+export const getFilesSize = (layout: ScreenLayout): InnerSize | null => findInnerSize(layout, 'files');
+
+/** Reports whether the files of the diff have their own box. */
+export const hasFilesBox = (state: State): boolean => getFilesSize(getLayout(state)) !== null;
 
 /** Returns the inner size of the box for facts; null if they are above the text. */
 export const getFactsSize = (layout: ScreenLayout): InnerSize | null => findInnerSize(layout, 'facts');

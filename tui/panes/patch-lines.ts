@@ -2,6 +2,7 @@ import { countUnseen } from '../../engine/core/base/text.ts';
 import { foldMetadata } from '../diff/fold.ts';
 import { highlightLines } from '../diff/highlight.ts';
 import { compareLines, markParts } from '../diff/words.ts';
+import { SIDE_BY_SIDE } from '../layout/layout.ts';
 import { findLineAnchor, type PatchRow, parsePatch } from '../state/patch.ts';
 import type { CommentRow, ListedWork } from '../state/rows.ts';
 import { measureCells } from '../text/cells.ts';
@@ -18,9 +19,19 @@ const STYLES: Readonly<Record<PatchRow['kind'], TextStyle | undefined>> = {
   note: 'dim',
 };
 
+/** A file of a patch, with its counts of lines. */
+export interface PatchFile {
+  /** The row of its heading. */
+  row: number;
+  path: string;
+  insertions: number;
+  deletions: number;
+}
+
 /** A patch, read once: it may have tens of thousands of lines. */
 interface ReadPatch {
   rows: readonly PatchRow[];
+  files: readonly PatchFile[];
   /** By row: the removed or added one that it replaces; -1 for none. */
   partners: readonly number[];
   /** By row: the heading of its hunk. */
@@ -30,6 +41,8 @@ interface ReadPatch {
   unseen: number;
   /** By the first row of each part that was coloured: the coloured text of its rows. */
   coloured: Map<number, ReadonlyMap<number, readonly StyledSpan[]>>;
+  /** By width. */
+  laidOut: Map<number, PatchLines>;
 }
 
 const patchCache = new WeakMap<ListedWork['patch'], ReadPatch>();
@@ -42,6 +55,7 @@ function readPatch({ patch }: Pick<ListedWork, 'patch'>): ReadPatch {
   let hunk = -1;
   const read: ReadPatch = {
     rows,
+    files: countByFile(rows),
     partners: findPartners(rows),
     hunks: rows.map(({ kind }, at) => {
       if (kind === 'hunk' || kind === 'file') hunk = at;
@@ -50,9 +64,22 @@ function readPatch({ patch }: Pick<ListedWork, 'patch'>): ReadPatch {
     digits: Math.max(3, String(most).length),
     unseen: countUnseen(patch.text),
     coloured: new Map(),
+    laidOut: new Map(),
   };
   patchCache.set(patch, read);
   return read;
+}
+
+/** Lists the files of a patch, and counts their lines. */
+function countByFile(rows: readonly PatchRow[]): PatchFile[] {
+  const files: PatchFile[] = [];
+  for (const [row, { kind, path, oldPath }] of rows.entries()) {
+    const file = files.at(-1);
+    if (kind === 'file') files.push({ row, path: path ?? oldPath ?? '', insertions: 0, deletions: 0 });
+    else if (file !== undefined && kind === 'added') file.insertions += 1;
+    else if (file !== undefined && kind === 'removed') file.deletions += 1;
+  }
+  return files;
 }
 
 /** Pairs the removed lines of each change with the added ones that follow them. */
@@ -79,6 +106,9 @@ export const countUnseenOfPatch = (work: Pick<ListedWork, 'patch'>): number => r
 
 /** Returns the rows of a patch, in which the lines about a file are one. */
 export const getPatchRows = (work: Pick<ListedWork, 'patch'>): readonly PatchRow[] => readPatch(work).rows;
+
+/** Returns the files of a patch, in its order. */
+export const getPatchFiles = (work: Pick<ListedWork, 'patch'>): readonly PatchFile[] => readPatch(work).files;
 
 /** Returns the text of a row without its sign, for a file its heading. */
 function readRowText({ text, kind, path, oldPath, about }: PatchRow): string {
@@ -131,6 +161,11 @@ function colourPart(read: ReadPatch, row: number): ReadonlyMap<number, readonly 
   read.coloured.set(first, coloured);
   return coloured;
 }
+
+/** Renders the text of a row. */
+type RenderCode = (read: ReadPatch, at: number) => readonly StyledSpan[];
+
+const renderPlainCode: RenderCode = ({ rows }, at) => [span(readRowText(rows[at]!), STYLES[rows[at]!.kind])];
 
 /** Renders the text of a row with the colours of its language, and its changed words. */
 function renderCode(read: ReadPatch, at: number): readonly StyledSpan[] {
@@ -189,9 +224,6 @@ export interface PatchView {
   colour(line: number): StyledLine | undefined;
 }
 
-/** From this width both sides of a change are next to each other. */
-const SIDE_BY_SIDE = 156;
-
 /** The rows of a line of the screen: one, or both sides of a change. */
 interface ShownRows {
   left: number;
@@ -199,10 +231,11 @@ interface ShownRows {
   right?: number;
 }
 
-/** Lists the lines of a patch, side by side or one below the other. */
+/** Lists the lines of a patch, side by side or one below the other. A new or deleted file has only one side. */
 function listShownRows({ rows, partners }: ReadPatch, isSideBySide: boolean): ShownRows[] {
   if (!isSideBySide) return rows.map((_, left) => ({ left }));
-  return rows.flatMap(({ kind }, at): ShownRows[] => {
+  return rows.flatMap(({ kind, path, oldPath }, at): ShownRows[] => {
+    if (path === null || oldPath === null) return [{ left: at }];
     if (kind === 'same') return [{ left: at, right: at }];
     if (kind === 'removed') return [{ left: at, right: partners[at]! }];
     if (kind === 'added') return partners[at] === -1 ? [{ left: -1, right: at }] : [];
@@ -212,19 +245,19 @@ function listShownRows({ rows, partners }: ReadPatch, isSideBySide: boolean): Sh
 
 /** Renders one side of a change, cut or padded to its cells. */
 function renderSide(
-  { rows, digits }: ReadPatch,
+  read: ReadPatch,
   at: number,
   side: 'oldLine' | 'newLine',
   cells: number,
   cursor: number | null,
-  code: (at: number) => readonly StyledSpan[],
+  code: RenderCode,
 ): StyledLine {
-  const row = rows[at];
+  const row = read.rows[at];
   if (row === undefined) return [span(' '.repeat(cells))];
   const line = [
-    renderGutter(row[side], digits, at === cursor),
+    renderGutter(row[side], read.digits, at === cursor),
     span(getSign(row), STYLES[row.kind]),
-    ...code(at),
+    ...code(read, at),
   ];
   const fitted = fitLine(line, cells);
   return [...fitted, span(' '.repeat(Math.max(0, cells - measureCells(toPlainText(fitted)))))];
@@ -235,15 +268,15 @@ function renderShown(
   { left, right }: ShownRows,
   cells: number,
   cursor: number | null,
-  code: (at: number) => readonly StyledSpan[],
+  code: RenderCode,
 ): StyledLine {
   if (right === undefined) {
     const row = read.rows[left]!;
     if (!isCode(row))
-      return [span(`${' '.repeat(read.digits)}${left === cursor ? '▶' : ' '}`), ...code(left)];
+      return [span(`${' '.repeat(read.digits)}${left === cursor ? '▶' : ' '}`), ...code(read, left)];
     const sign = span(getSign(row), STYLES[row.kind]);
     const number = row.kind === 'removed' ? row.oldLine : row.newLine;
-    return [renderGutter(number, read.digits, left === cursor), sign, ...code(left)];
+    return [renderGutter(number, read.digits, left === cursor), sign, ...code(read, left)];
   }
   const half = Math.floor((cells - 3) / 2);
   return [
@@ -253,14 +286,23 @@ function renderShown(
   ];
 }
 
-/** Renders the patch with line numbers, its comments below their lines, and a mark on the row under the cursor. */
-export function renderPatch(
-  work: Pick<ListedWork, 'patch'>,
-  comments: readonly CommentRow[],
-  cursor: number | null,
-  cells: number,
-): PatchView {
-  const read = readPatch(work);
+/** The lines of a patch at one width, without a cursor. */
+interface PatchLines {
+  comments: readonly CommentRow[];
+  lines: readonly StyledLine[];
+  /** By row: its line. */
+  starts: ReadonlyMap<number, number>;
+  /** By line: the rows that it shows. */
+  shownAt: ReadonlyMap<number, ShownRows>;
+}
+
+/** The facts and the text may have different widths; the lines of others are dropped. */
+const MOST_WIDTHS = 2;
+
+/** Lays out a patch once for each width: the cursor moves more often than the lines change. */
+function layOutPatch(read: ReadPatch, comments: readonly CommentRow[], cells: number): PatchLines {
+  const known = read.laidOut.get(cells);
+  if (known?.comments === comments || (known?.comments.length === 0 && comments.length === 0)) return known;
   const { rows } = read;
   const places = placeComments(rows, comments);
   const lost = comments.filter((_, index) => places[index] === -1);
@@ -273,25 +315,40 @@ export function renderPatch(
     ...(lost.length === 0 ? [] : [renderHeading('comments on lines that are not in the patch')]),
     ...lost.flatMap((each) => renderComment(each, cells, ` on ${cleanText(each.path)}:${each.line}`)),
   ];
-  const plain = (at: number): readonly StyledSpan[] => [span(readRowText(rows[at]!), STYLES[rows[at]!.kind])];
   const starts = new Map<number, number>();
   const shownAt = new Map<number, ShownRows>();
   for (const shown of listShownRows(read, cells >= SIDE_BY_SIDE)) {
-    const start = lines.push(renderShown(read, shown, cells, cursor, plain)) - 1;
+    const start = lines.push(renderShown(read, shown, cells, null, renderPlainCode)) - 1;
     shownAt.set(start, shown);
     for (const row of new Set([shown.left, shown.right ?? shown.left])) {
       starts.set(row, start);
       lines.push(...(below.get(row) ?? []));
     }
   }
+  if (read.laidOut.size >= MOST_WIDTHS) read.laidOut.clear();
+  const laidOut = { comments, lines, starts, shownAt };
+  read.laidOut.set(cells, laidOut);
+  return laidOut;
+}
+
+/** Renders the patch with line numbers, its comments below their lines, and a mark on the row under the cursor. */
+export function renderPatch(
+  work: Pick<ListedWork, 'patch'>,
+  comments: readonly CommentRow[],
+  cursor: number | null,
+  cells: number,
+): PatchView {
+  const read = readPatch(work);
+  const { lines, starts, shownAt } = layOutPatch(read, comments, cells);
+  const renderLine = (line: number, code: RenderCode): StyledLine | undefined => {
+    const shown = shownAt.get(line);
+    return shown === undefined ? undefined : renderShown(read, shown, cells, cursor, code);
+  };
+  const cursorLine = cursor === null ? undefined : starts.get(cursor);
   return {
-    lines,
+    lines:
+      cursorLine === undefined ? lines : lines.with(cursorLine, renderLine(cursorLine, renderPlainCode)!),
     findLine: (row) => starts.get(row) ?? lines.length,
-    colour(line) {
-      const shown = shownAt.get(line);
-      return shown === undefined
-        ? undefined
-        : renderShown(read, shown, cells, cursor, (at) => renderCode(read, at));
-    },
+    colour: (line) => renderLine(line, renderCode),
   };
 }

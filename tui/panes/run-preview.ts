@@ -1,5 +1,5 @@
 import { isPausedRun } from '../../engine/index.ts';
-import { getLayout, getPreviewSize, hasFactsBox } from '../layout/layout.ts';
+import { getLayout, getPreviewSize, hasFactsBox, hasFilesBox } from '../layout/layout.ts';
 import { findDetail, findDiffCursor } from '../state/details.ts';
 import { countUnseenLines, getLogLines, isSameLog } from '../state/log.ts';
 import type { State } from '../state/model.ts';
@@ -116,6 +116,7 @@ function renderWorkPreview(state: State, row: ShownSession, cells: number): Pane
     cursor,
     impact: isAsked ? createImpactFact(state, row.session_id) : null,
     locks: state.data.locks,
+    hasFilesBox: hasFilesBox(state),
     now: state.now,
   };
   const below = isLiveSession(row) ? [] : run;

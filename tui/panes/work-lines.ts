@@ -62,6 +62,8 @@ export interface WorkContext {
   impact: readonly [string, string, TextStyle?] | null;
   /** Facts about the run. */
   run: readonly StyledLine[];
+  /** True if its files are listed next to the diff. */
+  hasFilesBox: boolean;
   /** Effects of a rerun of the task; empty if it cannot be rerun. */
   again: readonly StyledLine[];
   now: number;
@@ -152,8 +154,7 @@ export function renderWorkLines(
         span(` (${cleanText(commit.author)})`, 'dim'),
       ],
     ),
-    ...(files.length === 0 ? [] : [[]]),
-    ...renderStatLines(files, cells),
+    ...(beside.hasFilesBox || files.length === 0 ? [] : [[], ...renderStatLines(files, cells)]),
     ...(reported === null ? [] : [[]]),
   ];
   const lines = [

@@ -1,8 +1,15 @@
 import type { PaneId } from '../pane-ids.ts';
 import type { DetailSubject, LogSource, State } from './model.ts';
 import type { BulkQuestion, CompareRace } from './overlays.ts';
-import type { DashboardData, DetailKind, ListedLock, LoadedDetail, ShownSession } from './rows.ts';
-import { findShownLog, getRunText, getSelectedSession } from './selection.ts';
+import type {
+  DashboardData,
+  DetailKind,
+  ListedLock,
+  ListedWork,
+  LoadedDetail,
+  ShownSession,
+} from './rows.ts';
+import { findShownLog, getRunText, getSelectedSession, isShowingRun } from './selection.ts';
 import { findWorkItem } from './work-items.ts';
 
 /** Competitors of a race may hold the same path. */
@@ -20,6 +27,12 @@ export function findDetail<K extends DetailKind>(
   id: string,
 ): LoadedDetail<K> | undefined {
   return state.details.find((each) => each.kind === kind && each.id === id) as LoadedDetail<K> | undefined;
+}
+
+/** Returns the work whose diff is the text of the selected row; null for none. */
+export function findShownWork(state: State): ListedWork | null {
+  if (!isShowingRun(state) || getRunText(state) !== 'work') return null;
+  return findDetail(state, 'work', getSelectedSession(state)!.session_id)?.detail ?? null;
 }
 
 /** Adds a detail and drops the oldest, but none while a question about many rows is open. */

@@ -56,6 +56,25 @@ describe('the mouse', () => {
     assert.equal(dash.state().lists.work.selected, id);
   });
 
+  it('a click on a file goes to it in the diff, and the wheel over the files scrolls the diff', () => {
+    const text = ['a', 'b', 'c']
+      .map(
+        (name) =>
+          `diff --git a/${name}.ts b/${name}.ts\n--- a/${name}.ts\n+++ b/${name}.ts\n@@ -0,0 +1,60 @@\n${'+line\n'.repeat(60)}`,
+      )
+      .join('');
+    const files = ['a.ts', 'b.ts', 'c.ts'].map((path) => ({ path, insertions: 60, deletions: 0 }));
+    const row = { sessions: [sessionRow(1)], tasks: [taskRow(1, { status: 'done', session_id: 's-1' })] };
+    const dash = showWork(bench(200, 50).data(row), 1, { files, patch: { text, truncated: false } });
+    at(dash, '• a.ts', 'wheel-down');
+    assert.equal(dash.state().scroll.top, 3);
+    at(dash, 'c.ts ');
+    assert.equal(dash.state().view, 'text');
+    assert.match(screenOf(dash.state()).join('\n'), /• c[.]ts [\s\S]*▶── c[.]ts/);
+    at(dash, ' files ');
+    assert.match(screenOf(dash.state()).join('\n'), /• c[.]ts /);
+  });
+
   it('a click never answers a question or fills in a form', () => {
     const dash = open().keys('n');
     const { overlay } = dash.state();

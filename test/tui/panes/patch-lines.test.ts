@@ -72,6 +72,8 @@ describe('a diff on the screen', () => {
       '100 return sum; │ 101 return sum;',
       '101 } │ 102 }',
     ]);
+    const [added] = lines.filter((line) => line.includes('echo hi'));
+    assert.equal(added, ' 1 +echo hi', 'a new file has one side');
     const wide = `${PATCH.slice(0, PATCH.indexOf(' // The'))}-${'界'.repeat(90)}\n+${'x'.repeat(200)}\n`;
     for (const line of view(160, wide).lines) assert.ok(measureCells(toPlainText(line)) <= 160);
   });
@@ -93,6 +95,14 @@ describe('a diff on the screen', () => {
     assert.equal(colours(colour(5))["'text'"], 'string');
     assert.equal(colours(colour(4))['1'], 'added-word');
     assert.ok(Object.values(colours(colour(3))).includes('removed'));
+  });
+
+  it('renders only the line of the cursor when that moves', () => {
+    const work = { patch: { text: PATCH, truncated: false } } as never;
+    const [before, after] = [3, 4].map((cursor) => renderPatch(work, [], cursor, 80).lines);
+    const changed = before!.flatMap((line, at) => (line === after![at] ? [] : [at]));
+    assert.deepEqual(changed, [3, 4]);
+    assert.match(toPlainText(after![4]!), /▶/);
   });
 
   it('colours only a part of a long file at once, and leaves very long lines alone', async () => {
