@@ -43,8 +43,8 @@ test('every link of a page leads to an existing file and heading', () => {
 
 test('the pictures of a busy day have their sizes, and show ten running agents and 300 tasks', () => {
   for (const [columns, rows, workers] of [
-    [80, 24, 3],
-    [120, 34, 7],
+    [80, 24, 6],
+    [120, 34, 10],
     [140, 40, 10],
     [200, 50, 10],
   ] as const) {

@@ -48,9 +48,10 @@ describe('many rows in a real terminal', withTmux, () => {
   });
 
   it('z gives the list the whole screen and takes it away', async (t) => {
-    const { terminal } = await openDash(t, { columns: 140, rows: 40 });
+    const { workspace, terminal } = await openDash(t, { columns: 140, rows: 40 });
     await terminal.shows('Nothing waits for you');
-    await terminal.shows(/═ 1 Work/);
+    await workspace.post('One order');
+    await terminal.shows('─ facts ─');
     terminal.keys('z');
     await terminal.gone('─ facts ─');
     terminal.keys('z');

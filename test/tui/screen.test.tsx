@@ -116,7 +116,7 @@ describe('the whole screen', () => {
       'svc · acme · 2 asks (4m) · 2 to decide',
       'engine ok',
       '[1 Work 3]',
-      'needs you 6 ─',
+      'needs you 6  ',
       '▶t-1',
       'will run claude',
       'new worktree svc/… from main · timeout 60m',

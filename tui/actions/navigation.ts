@@ -141,9 +141,7 @@ export const focusNextBox =
   (by: 1 | -1) =>
   (state: State): StateTransition => {
     const boxes = getLayout(state).columns.flat();
-    const hasBoth =
-      boxes.some(({ content }) => 'list' in content) && getPreviewSize(getLayout(state)) !== null;
-    if (hasBoth)
+    if (boxes.some(({ content }) => 'list' in content) && !state.isZoomed)
       return transitionTo({
         ...state,
         view: state.view === 'list' && state.lists[state.focus].selected !== null ? 'text' : 'list',

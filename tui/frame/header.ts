@@ -74,9 +74,6 @@ export function renderHeader(
   ];
 }
 
-/** How many letters of a pane's name its tab has if there is little room. */
-const BRIEF_TITLE = 3;
-
 /**
  * Renders the panes with their counts. The focused one is in brackets.
  * @param states of all workspaces whose rows are in the lists; other text of a tab is about one
@@ -98,19 +95,16 @@ export function renderTabsLine(state: State, states: readonly State[] = [state])
     return {
       isFocusedTab,
       short: `${pane.digit}${shown.replace(' ', ':')}`,
-      brief: `${pane.digit} ${pane.title.slice(0, BRIEF_TITLE)}${shown}`,
       text: `${pane.digit} ${pane.title}${shown}${within}`,
     };
   });
-  // If not all tabs fit, they shrink, the last one first: all of them to the start of their names before any to its digit.
-  let room = tabs.reduce((sum, each) => sum + each.text.length + 2, 2);
-  for (const form of ['brief', 'short'] as const)
-    for (const tab of tabs.toReversed()) {
-      if (room <= state.size.columns || tab.isFocusedTab) continue;
-      const next = tab[form].length < tab.text.length ? tab[form] : tab.text;
-      room -= tab.text.length - next.length;
-      tab.text = next;
-    }
+  // If not all tabs fit, the last ones shrink to their digits.
+  let room = tabs.reduce((sum, each) => sum + each.text.length + 2, 0);
+  for (const tab of tabs.toReversed()) {
+    if (room <= state.size.columns || tab.isFocusedTab) continue;
+    room -= tab.text.length - tab.short.length;
+    tab.text = tab.short;
+  }
   return [
     span(' '),
     ...tabs.map(

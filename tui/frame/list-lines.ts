@@ -42,27 +42,35 @@ export function renderListLines(
   return addSectionHeadings(lines, pane.sections, list.sections, { top: list.top, rows, cells });
 }
 
-/** Adds the heading of each visible section, with its count, to the heading and rows of a list. */
+/** Adds the name of each visible section, with its count, to the heading and rows of a list. */
 export function addSectionHeadings(
   [columns = [], ...rows]: readonly StyledLine[],
   names: readonly string[] | undefined,
   sizes: readonly number[],
   { top, rows: room, cells }: { top: number; rows: number; cells: number },
 ): StyledLine[] {
-  const lines: StyledLine[] = [columns];
+  const lines: StyledLine[] = [];
   let start = 0;
   for (const [index, size] of sizes.entries()) {
     const shown = rows.slice(Math.max(0, start - top), Math.max(0, start + size - top));
     start += size;
     if (shown.length === 0) continue;
-    const text = ` ${names?.[index] ?? ''} ${size} `;
-    lines.push([
-      span(text, index === 0 ? 'warn' : 'strong'),
-      span('─'.repeat(Math.max(0, cells - text.length)), 'border'),
-    ]);
-    lines.push(...shown);
+    const name = span(` ${names?.[index] ?? ''} ${size} `, index === 0 ? 'warn' : 'strong');
+    const rule = span('─'.repeat(Math.max(0, cells - name.text.length)), 'border');
+    lines.push(lines.length === 0 ? putBefore(name, columns) : [name, rule], ...shown);
   }
   return (sizes.length === 0 ? [columns, ...rows] : lines).slice(0, room + 1);
+}
+
+/** Puts the name of a section in place of the first columns, which need no heading. */
+function putBefore(name: StyledSpan, columns: StyledLine): StyledLine {
+  let cells = 0;
+  const rest = columns.filter(({ text }) => {
+    const isCovered = cells < name.text.length;
+    if (isCovered) cells += measureCells(text);
+    return !isCovered;
+  });
+  return [{ ...name, text: name.text.padEnd(cells) }, ...rest];
 }
 
 /** Renders the heading, and a line for each row. @param of whose row is selected, and whose list determines the sort order */

@@ -46,8 +46,9 @@ function findRowAt({ sections, ids, top }: ListView, line: number): number | nul
     const end = start + size;
     start = end;
     if (end <= first) continue;
-    if (line === at) return null;
-    if (line <= at + end - first) return first + line - at - 1;
+    if (line < at) return null;
+    if (line < at + end - first) return first + line - at;
+    // The next section has a heading.
     at += end - first + 1;
   }
   return null;

@@ -77,7 +77,9 @@ function computeLayout(state: State): ScreenLayout {
   const kind = hasPanes(state) ? 'panes' : 'tabs';
   if (view === 'full') return { kind, columns: shareText(state, columns, body), body };
   if (!isAtLeast(size, SMALLEST_TABS)) return { kind: 'small', columns: [], body };
-  if (state.isZoomed) return { kind, columns: whole({ list: focus }), body };
+  // Next to an empty list there is nothing to show; a filter may find rows at its next letter.
+  const isEmpty = countLines(state, focus) === 0 && state.lists[focus].filter === '';
+  if (state.isZoomed || isEmpty) return { kind, columns: whole({ list: focus }), body };
   if (kind === 'tabs') {
     const list = clampNumber(
       countLines(state, focus) + LIST_EDGE,
@@ -95,7 +97,7 @@ function computeLayout(state: State): ScreenLayout {
 }
 
 /** The share of the rows that a list above its preview may have. */
-const LIST_SHARE = 0.45;
+const LIST_SHARE = 0.55;
 /** The share of the columns that the list at the left has; some have more columns. */
 const LEFT_SHARE = 0.45;
 const WIDER_SHARE = 0.55;

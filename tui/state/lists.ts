@@ -37,7 +37,10 @@ export function replaceRows(
   return { list: { ...list, ids, index, selected }, moved: list.selected !== null && selected !== null };
 }
 
-/** Counts the sections with rows among the ones from `from` to `to`, each of which has a heading there. */
+/**
+ * Counts the headings among the rows from `from` to `to`: one for each section with rows there, except the first, whose
+ * name is in the line of the columns.
+ */
 function countHeadings(sections: readonly number[], from: number, to: number): number {
   let start = 0;
   let count = 0;
@@ -45,10 +48,10 @@ function countHeadings(sections: readonly number[], from: number, to: number): n
     if (size > 0 && start <= to && start + size > from) count += 1;
     start += size;
   }
-  return count;
+  return Math.max(0, count - 1);
 }
 
-/** Counts the lines of a list: its rows, and the heading of each section that has some. */
+/** Counts the lines of a list below the line of its columns. */
 export const countListLines = (sections: readonly number[], rows: number): number =>
   rows + countHeadings(sections, 0, rows - 1);
 

@@ -57,7 +57,7 @@ describe('the list of work', () => {
     const dash = openBoard();
     assert.deepEqual(idsOf(dash), ['t-7', 't-6', 't-3', 't-4', 't-1', 't-2', 't-5', 't-8']);
     assert.deepEqual(dash.state().lists.work.sections, [4, 1, 1, 2]);
-    const heads = [...readScreen(dash).matchAll(/(needs you|running|waiting|done) (\d) ─/g)].map(
+    const heads = [...readScreen(dash).matchAll(/(needs you|running|waiting|done) (\d) (?:─| +agent)/g)].map(
       ([, name, count]) => `${name} ${count}`,
     );
     assert.deepEqual(heads, ['needs you 4', 'running 1', 'waiting 1', 'done 2']);
@@ -186,6 +186,46 @@ describe('the space of the list and the text', () => {
     assert.match(right[2] ?? '', /─ t-1 s-1 work ─/);
     assert.ok(right.some((line) => line.includes('+world')));
     assert.match(right[38] ?? '', /^╰─+╯$/);
+  });
+
+  it('a small screen shows six of ten running tasks below what needs the person, and whole words as tabs', () => {
+    const ids = Array.from({ length: 10 }, (_, index) => index + 1);
+    const dash = bench(80, 24).data({
+      tasks: [
+        ...ids.map((id) => taskRow(id, { status: 'running', session_id: `s-${id}` })),
+        taskRow(11, { waits: true, decision_id: 'd-11' }),
+        ...many(289).map((row, index) => ({ ...row, task_id: `t-${index + 12}` })),
+      ],
+      sessions: ids.map((id) => runningRow(id)),
+      decisions: [decisionRow(11)],
+      complete: true,
+    });
+    const lines = screenOf(dash.state());
+    assert.match(lines[3]!, / needs you 1 +agent +age +work title /);
+    assert.match(lines[5]!, / running 10 ─/);
+    assert.equal(lines.filter((line) => /^║ +t-\d+ +running /.test(line)).length, 6);
+    assert.equal(lines[1], ' [1 Work 300] 2 Bus 0  3 Events  4 Usage  5 Memory 0  6 Deliveries  7 Stats  8');
+    for (const columns of [60, 70, 80, 90, 120])
+      for (const word of screenOf(
+        dash.send({ type: 'resize', size: { columns, rows: 24 } }).state(),
+      )[1]!.match(/[A-Z][a-z]*/g)!)
+        assert.match(word, /^(?:Work|Bus|Events|Usage|Memory|Deliveries|Stats|Projects)$/);
+  });
+
+  it('the name of a section is in the line of the columns once it is the first on the screen', () => {
+    const dash = openBoard().data({
+      tasks: many(60).map((row, at) => ({ ...row, task_id: `t-${at + 20}` })),
+    });
+    const lines = screenOf(dash.keys('G', 'k', 'k').state());
+    assert.match(lines[3]!, /^║ +waiting 61 +agent +age /);
+    assert.match(lines.join('\n'), /^║ +done 2 ─.*\n║ +t-5 /m);
+  });
+
+  it('an empty list has the whole screen, unless a filter found nothing', () => {
+    const empty = bench(140, 40).data({ complete: true });
+    assert.match(readScreen(empty), /Nothing waits for you/);
+    assert.doesNotMatch(readScreen(empty), /─ (?:facts|preview) ─/);
+    assert.match(readScreen(openBoard(140, 40).keys('/', 'x', 'q')), /Nothing matches[\s\S]*─ facts ─/);
   });
 
   it('ui.yaml chooses if list and text are side by side', () => {
