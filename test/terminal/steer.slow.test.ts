@@ -76,6 +76,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     await terminal.shows('stop that▏');
     terminal.keys('Enter');
     await terminal.shows('the note is sent: s-1 reads it when its turn ends');
+    await terminal.shows(/message +1 queued [\d:]+, read at its next turn: stop that/);
     await act(terminal, 'B');
     await terminal.shows('Interrupt s-1, so that it reads');
     await act(terminal, 'y');

@@ -18,10 +18,14 @@ export function findOpenWork(state: State): { session: string; work: ListedWork 
 }
 
 export function checkHasPatch(state: State): string | null {
-  const open = findOpenWork(state);
-  if (open === null)
-    return state.view === 'list' ? 'Tab or Enter goes to the diff first' : 'v shows the diff';
-  return getPatchRows(open.work).length === 0 ? 'it has no patch' : null;
+  return state.view === 'list' ? 'Tab or Enter goes to the diff first' : checkShowsPatch(state);
+}
+
+/** Checks for a diff on the screen, also next to the list. */
+export function checkShowsPatch(state: State): string | null {
+  const work = findShownWork(state);
+  if (work === null) return 'v shows the diff';
+  return getPatchRows(work).length === 0 ? 'it has no patch' : null;
 }
 
 /** Returns the row of the patch under the cursor; undefined without a cursor. */

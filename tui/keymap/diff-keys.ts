@@ -41,12 +41,14 @@ export const DIFF_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'pager',
-    ...inDiff,
+    group: 'Workers',
+    panes: ['work'],
+    rows: RUNS,
     keys: ['|'],
     isHiddenInHints: true,
     label: 'in your pager',
     about: 'the diff in your pager: `pager` in ui.yaml, such as delta',
-    disabledReason: diff.checkHasPatch,
+    disabledReason: diff.checkShowsPatch,
     run: enter.openPager,
   },
   {

@@ -67,6 +67,8 @@ export interface Terminal {
   wraps(): boolean;
   /** The terminal title that the program has set. */
   title(): string;
+  /** The text that the program has copied to the terminal's clipboard last (OSC 52). */
+  copied(): string;
   /** Path of the device, for other writers. */
   tty(): string;
   /** Waits until the program exits. The status is null if a signal ended it. */
@@ -132,6 +134,7 @@ export async function openTerminal({
   const size = ['-x', String(columns), '-y', String(rows)];
   const [server = '', session = '', tty = ''] = tmux([
     ...['set-option', '-s', 'escape-time', '0', ';', 'set-option', '-g', 'status', 'off', ';'],
+    ...['set-option', '-s', 'set-clipboard', 'on', ';'],
     ...['new-session', '-d', '-P', '-F', '#{pid} #{pane_pid} #{pane_tty}', ...size],
     ...['--', process.execPath, CHILD, folder],
   ])
@@ -195,6 +198,7 @@ export async function openTerminal({
     resize: (width, height) => void tmux(['resize-window', '-x', String(width), '-y', String(height)]),
     wraps: () => tmux(['display-message', '-p', '#{wrap_flag}']).trim() === '1',
     title: () => tmux(['display-message', '-p', '#{pane_title}']).trim(),
+    copied: () => tmux(['show-buffer']),
     tty: () => tty,
     async exited() {
       const { screen, status } = await until(() => {

@@ -205,6 +205,22 @@ describe('approving takes two keys, and binds what was shown', () => {
     assert.equal(dash.state().armed, null);
   });
 
+  it('a message that a key left is gone after eight seconds, and a failure stays until it is dismissed', () => {
+    const dash = openWaitingDecisions().keys('a', 'y');
+    const refuse = (text: string): Bench => dash.send({ type: 'message', text, tone: 'bad' });
+    dash.send({ type: 'message', text: 'the note is sent', tone: 'good' });
+    const shown = (text: string): boolean => screenOf(dash.state()).some((line) => line.includes(text));
+    assert.ok(shown('✓ the note is sent'));
+    dash.wait(7900);
+    assert.ok(shown('✓ the note is sent'));
+    dash.wait(200);
+    assert.ok(!shown('the note is sent'));
+    refuse('the engine said no').wait(60_000);
+    assert.ok(shown('✗ the engine said no'));
+    dash.keys('esc');
+    assert.ok(!shown('the engine said no'));
+  });
+
   it('pasted text does nothing, and disarms', () => {
     const dash = openWaitingDecisions().keys('a').send({ type: 'paste', text: 'y' }).keys('y');
     assert.deepEqual(dash.calls(), []);

@@ -6,6 +6,7 @@ import type { EventRow, HeldRow, ShownSession } from '../../../tui/state/rows.ts
 import {
   type Bench,
   bench,
+  messageRow,
   NOW,
   sessionRow,
   showTask,
@@ -109,6 +110,28 @@ describe('the activity of a worker', () => {
     );
     assert.ok(lines.some((line) => line.includes('│ ▷ fix it')));
     assert.equal(lines.filter((line) => line.includes('with a-model')).length, 1);
+  });
+
+  it('the latest messages to a running worker are queued until it reads them, and then have that time', () => {
+    const to = { to_session: 's-1', acked_at: null };
+    const dash = openWorkers(runningRow(1)).data({
+      messages: [1, 2, 3, 4].map((id) => messageRow(id, { ...to, body: `Note ${id}\nand more` })),
+    });
+    const listed = (): string[] =>
+      screenOf(dash.state()).flatMap((line) => /message +(.*?) *[│║]/.exec(line)?.[1] ?? []);
+    const time = '\\d\\d:\\d\\d(?::\\d\\d)?';
+    for (const [index, id] of [4, 3, 2].entries())
+      assert.match(listed()[index]!, new RegExp(`^${id} queued ${time}, read at its next turn: Note ${id}$`));
+    assert.equal(listed().length, 3);
+    dash.data({
+      messages: [messageRow(4, { ...to, body: 'Note 4', acked_at: new Date(NOW).toISOString() })],
+    });
+    assert.match(listed()[0]!, new RegExp(`^4 read ${time}: Note 4$`));
+    assert.match(listed()[1]!, /^3 queued /);
+    dash.data({ messages: [messageRow(5, { ...to, to_session: 's-9', body: 'For another' })] });
+    assert.equal(listed().filter((line) => line.includes('another')).length, 0);
+    dash.data({ sessions: [sessionRow(1)] });
+    assert.deepEqual(listed(), [], 'an ended run reads nothing');
   });
 
   it('a long plan keeps the current step visible', () => {
