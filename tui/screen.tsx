@@ -7,10 +7,11 @@ import { CHOOSER_KEYS, renderChooser } from './all/chooser.ts';
 import { describeCombinedList, renderCombinedList } from './all/combined-list.ts';
 import { renderAllHeaderLine } from './all/header.ts';
 import type { AllState } from './all/state.ts';
-import { renderBannerLines, renderHeaderLine, renderTabsLine } from './frame/header.ts';
+import { renderBannerLines, renderHeaderLine } from './frame/header.ts';
 import { renderHintLine } from './frame/hint-line.ts';
 import { renderListLines } from './frame/list-lines.ts';
 import { renderSmallScreen } from './frame/small-screen.ts';
+import { renderTabsLine } from './frame/tabs.ts';
 import { renderMessageLines, renderQuestionLines } from './layout/bottom-lines.ts';
 import {
   type LayoutBox as Area,

@@ -32,6 +32,8 @@ describe('the mouse in the dashboard', withTmux, () => {
     await terminal.shows(new RegExp(`▶${other} `));
     await click(new RegExp(`▶${other} `));
     await until(() => !/ 1 Work ═/.test(terminal.screen()), 'the open text');
+    terminal.type('\u001b[<0;15;2M');
+    await terminal.shows(/═ 2 Bus ═/);
     terminal.keys('q');
     await terminal.shows('the engine keeps running');
   });

@@ -1,4 +1,5 @@
-import { findHit } from '../layout/hit.ts';
+import { findTabAt } from '../frame/tabs.ts';
+import { findHit, findRowAt, type Hit } from '../layout/hit.ts';
 import { getFilesSize, getLayout } from '../layout/layout.ts';
 import { findFirstFile } from '../panes/file-lines.ts';
 import { getPatchFiles } from '../panes/patch-lines.ts';
@@ -9,6 +10,7 @@ import {
   focusPane,
   getPreviewTop,
   isCombinedList,
+  isShowingAll,
   moveDown,
   moveUp,
   moveWithinList,
@@ -27,23 +29,40 @@ export interface MouseInput {
 /** Lines of a text per step of the wheel. */
 const WHEEL_LINES = 3;
 
-/** Handles the mouse: a click selects a row and a second one opens it, and the wheel moves what is below it. It never acts or answers. */
+/** Handles the mouse: a click selects a row or a view and a second one opens the row, and the wheel moves what is below it. It never acts or answers. */
 export function handleMouse(state: State, { what, ...place }: MouseInput): StateTransition {
   if (state.overlay !== null || state.armed !== null) return transitionTo(state);
   const hit = findHit(state, place);
   if (hit === null) return transitionTo(state);
-  if (what === 'click' && 'fileLine' in hit) return clickFile(state, hit.fileLine);
-  if (what === 'click') return 'list' in hit ? clickRow(state, hit.row) : clickText(state);
+  if (what === 'click') return click(state, hit, place.column);
+  if ('tabs' in hit) return transitionTo(state);
   const isUp = what === 'wheel-up';
   if ('list' in hit) return (isUp ? moveUp : moveDown)({ ...state, view: 'list' });
   return transitionTo(scrollPreviewTo(state, getPreviewTop(state) + (isUp ? -WHEEL_LINES : WHEEL_LINES)));
 }
 
+function click(state: State, hit: Hit, column: number): StateTransition {
+  if ('tabs' in hit) return clickTab(state, column);
+  if ('fileLine' in hit) return clickFile(state, hit.fileLine);
+  if ('text' in hit) return clickText(state);
+  if (isCombinedList(state, hit.list))
+    return transitionTo(state, { do: 'across', step: { to: 'line', line: hit.line } });
+  const { ids, ...list } = state.lists[hit.list];
+  return clickRow(state, findRowAt({ ...list, count: ids.length }, hit.line));
+}
+
+function clickTab(state: State, column: number): StateTransition {
+  if (isShowingAll(state)) return transitionTo(state, { do: 'across', step: { to: 'tab', column } });
+  const pane = findTabAt(state, [state], column);
+  return pane === null ? transitionTo(state) : focusPane(pane)(state);
+}
+
 function clickRow(state: State, row: number | null): StateTransition {
-  if (row === null || isCombinedList(state, state.focus)) return focusPane(state.focus)(state);
+  const { index } = state.lists[state.focus];
   const inList: State = { ...state, view: 'list' };
-  if (state.view === 'list' && row === state.lists[state.focus].index) return openPreview(inList);
-  return transitionTo(moveWithinList(inList, row - state.lists[state.focus].index));
+  if (row === null) return transitionTo(inList);
+  if (state.view === 'list' && row === index) return openPreview(inList);
+  return transitionTo(moveWithinList(inList, row - index));
 }
 
 function clickFile(state: State, line: number): StateTransition {

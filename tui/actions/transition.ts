@@ -54,6 +54,9 @@ export type AcrossStep =
   /** A number of rows up or down in a combined list. */
   | { to: 'row'; by: number }
   | { to: 'pane'; pane: PaneId }
+  /** A click on a visible line of a combined list, or on a column of the tabs. */
+  | { to: 'line'; line: number }
+  | { to: 'tab'; column: number }
   /** The next pending item, in any workspace. */
   | { to: 'waiting' }
   /** From all workspaces to a single one, or back. */

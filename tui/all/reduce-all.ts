@@ -28,7 +28,10 @@ export interface AllTransition {
 /** The only place where the state of all workspaces changes. Pure, like `reduceState`, which handles each of them. */
 export function reduceAll(before: AllState, event: AllEvent): AllTransition {
   const { all, effects } = applyToAll(before, event);
-  return { all: settleAll(before, all, { isByHand: event.type === 'keys' }), effects };
+  return {
+    all: settleAll(before, all, { isByHand: event.type === 'keys' || event.type === 'mouse' }),
+    effects,
+  };
 }
 
 function applyToAll(all: AllState, event: AllEvent): AllTransition {

@@ -1,12 +1,14 @@
-import { chooseNextUrgent, focusPane, goToUrgentRow } from '../actions/navigation.ts';
+import { chooseNextUrgent, focusPane, goToUrgentRow, openPreview } from '../actions/navigation.ts';
 import { type AcrossStep, showMessage } from '../actions/transition.ts';
+import { findTabAt } from '../frame/tabs.ts';
+import { findRowAt } from '../layout/hit.ts';
 import type { PaneId } from '../pane-ids.ts';
 import { isCombinedPane } from '../pane-ids.ts';
 import { reduceState } from '../reducer.ts';
 import { selectRow } from '../state/lists.ts';
 import type { State, StatusMessage } from '../state/model.ts';
 import { compareItems, listUrgentItems, type WorkItem } from '../state/work-items.ts';
-import { findCombinedIndex, findCombinedRow } from './rows.ts';
+import { countCombinedRows, countCombinedSections, findCombinedIndex, findCombinedRow } from './rows.ts';
 import { type AllState, getActive, type WorkspaceMember } from './state.ts';
 
 /** Changes the part of one workspace; its lists follow, as after an event. */
@@ -68,6 +70,13 @@ export function takeStep(all: AllState, step: AcrossStep): AllState {
     }
     case 'pane':
       return goToPane(all, step.pane);
+    case 'line':
+      return clickLine(all, step.line);
+    case 'tab': {
+      const states = all.members.map(({ state }) => state);
+      const pane = findTabAt(getActive(all).state, states, step.column);
+      return pane === null ? all : goToPane(all, pane);
+    }
     case 'waiting':
       return goToNextWaitingOfAll(all);
     case 'workspace':
@@ -75,6 +84,26 @@ export function takeStep(all: AllState, step: AcrossStep): AllState {
         ? { ...all, isAlone: false }
         : { ...all, chooser: all.members.findIndex(({ file }) => file === all.active) };
   }
+}
+
+/** Selects the row of a combined list at a visible line, or opens it if it is selected. */
+function clickLine(all: AllState, line: number): AllState {
+  const { state } = getActive(all);
+  const { focus } = state;
+  if (!isCombinedPane(focus)) return all;
+  const index = findRowAt(
+    {
+      sections: countCombinedSections(all, focus),
+      count: countCombinedRows(all, focus),
+      top: all.tops[focus],
+    },
+    line,
+  );
+  const row = index === null ? undefined : findCombinedRow(all, focus, index);
+  if (row === undefined) return activate(all, all.active, focus);
+  return state.view === 'list' && index === findCombinedIndex(all, focus)
+    ? changeMember(all, row.file, (now) => openPreview(now).state)
+    : selectCombinedRow(all, focus, row, true);
 }
 
 /** Goes to a list: to the row that was selected there last, in any workspace. */

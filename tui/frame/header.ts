@@ -1,7 +1,5 @@
 import { formatLocalTime } from '../../engine/core/base/text.ts';
 import { describeLinkState, nameSessionState } from '../../engine/index.ts';
-import { isCombinedPane } from '../pane-ids.ts';
-import { getPane, getTabPane, PANES } from '../panes/index.ts';
 import { alignEnds } from '../panes/lines.ts';
 import { formatClockTime } from '../panes/time.ts';
 import { describeToday, sumToday } from '../panes/today.ts';
@@ -9,7 +7,7 @@ import { listWaitingCounts } from '../panes/waiting.ts';
 import type { State } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, truncateText } from '../text/text.ts';
-import { type StyledLine, type StyledSpan, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 
 const formatNonZero = (count: number, what: string): string | null =>
   count === 0 ? null : `${count} ${what}`;
@@ -71,46 +69,6 @@ export function renderHeader(
     span(text.slice(0, shownName.length), 'title'),
     span(text.slice(shownName.length, shown.length), 'question'),
     span(text.slice(shown.length), isBad ? 'bad' : undefined),
-  ];
-}
-
-/**
- * Renders the panes with their counts. The focused one is in brackets.
- * @param states of all workspaces whose rows are in the lists; other text of a tab is about one
- */
-export function renderTabsLine(state: State, states: readonly State[] = [state]): StyledLine {
-  const tabs = PANES.map((pane) => {
-    const isCombined = states.length > 1 && isCombinedPane(pane.id);
-    const counted = isCombined ? states : [state];
-    const count = counted.reduce((sum, each) => sum + pane.countUnfinished(each.data), 0);
-    const isFocusedTab = pane.id === getTabPane(state.focus);
-    const within = isFocusedTab && pane.id !== state.focus ? ` · ${getPane(state.focus).title}` : '';
-    const counts = `${count === 0 && pane.isQuietAtZero ? '' : ` ${count}`}${isCombined ? '' : (pane.describeTab?.(state) ?? '')}`;
-    // Nothing has been fetched yet, so 0 would be wrong.
-    const shown = counted.every((each) => each.link.phase === 'connecting')
-      ? pane.isQuietAtZero
-        ? ''
-        : ' …'
-      : counts;
-    return {
-      isFocusedTab,
-      short: `${pane.digit}${shown.replace(' ', ':')}`,
-      text: `${pane.digit} ${pane.title}${shown}${within}`,
-    };
-  });
-  // If not all tabs fit, the last ones shrink to their digits.
-  let room = tabs.reduce((sum, each) => sum + each.text.length + 2, 0);
-  for (const tab of tabs.toReversed()) {
-    if (room <= state.size.columns || tab.isFocusedTab) continue;
-    room -= tab.text.length - tab.short.length;
-    tab.text = tab.short;
-  }
-  return [
-    span(' '),
-    ...tabs.map(
-      ({ isFocusedTab, text }): StyledSpan =>
-        isFocusedTab ? span(`[${text}] `, 'title') : span(`${text}  `),
-    ),
   ];
 }
 

@@ -19,6 +19,8 @@ export interface AllBench {
   selected(): string;
   keys(...keys: string[]): AllBench;
   burst(...keys: string[]): AllBench;
+  /** Clicks on a text of the screen. */
+  click(text: RegExp): AllBench;
   /** Delivers an event from the engine of a workspace. */
   tell(name: string, event: DashboardEvent): AllBench;
   data(name: string, change: DataChange): AllBench;
@@ -67,6 +69,13 @@ export function allBench(
       return self;
     },
     burst: (...keys) => send({ type: 'keys', keys, at: now }),
+    click(text) {
+      const lines = self.screen();
+      const row = lines.findIndex((line) => text.test(line));
+      if (row === -1) throw new Error(`${text} is not on the screen`);
+      const column = lines[row]!.search(text);
+      return send({ type: 'mouse', input: { what: 'click', row, column } });
+    },
     tell: (name, event) => send({ type: 'member', file: fileOf(name), event }),
     data: (name, change) => self.tell(name, { type: 'data', change, at: now }),
     showDecisions(name, ...ids) {

@@ -75,6 +75,28 @@ describe('the mouse', () => {
     assert.match(screenOf(dash.state()).join('\n'), /• c[.]ts /);
   });
 
+  it('a click on a tab goes to its list, also where the tabs are only digits', () => {
+    const dash = open();
+    for (const [text, pane] of [
+      ['7 Stats', 'stats'],
+      ['2 Bus', 'bus'],
+      ['8 Proj', 'projects'],
+      ['1 Work', 'work'],
+    ] as const)
+      assert.equal(at(dash, text).state().focus, pane);
+    const lines = screenOf(dash.state());
+    const gap = { what: 'click', row: 1, column: lines[1]!.indexOf('  3 Events') } as const;
+    assert.equal(dash.send({ type: 'mouse', input: gap }).state().focus, 'work');
+    dash.send({ type: 'resize', size: { columns: 60, rows: 20 } });
+    assert.match(screenOf(dash.state())[1]!, / 8$/);
+    assert.equal(at(dash, '  8').state().focus, 'work', 'the gap before it');
+    const column = screenOf(dash.state())[1]!.length - 1;
+    assert.equal(
+      dash.send({ type: 'mouse', input: { what: 'click', row: 1, column } }).state().focus,
+      'projects',
+    );
+  });
+
   it('a click never answers a question or fills in a form', () => {
     const dash = open().keys('n');
     const { overlay } = dash.state();

@@ -32,6 +32,31 @@ describe('the rows of several workspaces', () => {
     assert.equal(self.burst('j', 'j', 'j').selected(), 'gamma t-2');
   });
 
+  it('a click selects a row of any workspace, a second one opens it, and a click on a tab goes to its list', () => {
+    const self = make();
+    assert.equal(self.click(/gamma +t-2/).selected(), 'gamma t-2');
+    assert.equal(self.click(/alpha +t-2/).selected(), 'alpha t-2');
+    assert.match(textOf(self), /2 of 4/);
+    assert.equal(self.click(/needs you 4/).selected(), 'alpha t-2');
+    self.showDecisions('alpha', 2).click(/▶alpha/);
+    assert.equal(self.of('alpha').view, 'full');
+    assert.match(textOf(self), /alpha · t-2/);
+    assert.equal(self.click(/5 Memory/).of('alpha').focus, 'memories');
+    self.click(/1 Work/);
+    assert.deepEqual([self.active(), self.selected()], ['alpha', 'alpha t-2']);
+    assert.deepEqual(self.calls(), []);
+  });
+
+  it('a click finds its row in a list that is scrolled', () => {
+    const self = allBench(['alpha', 'beta'], [80, 24]);
+    withDecisions(self, 'alpha', 1, 2, 3, 4, 5, 6);
+    withDecisions(self, 'beta', ...Array.from({ length: 30 }, (_, index) => index + 1));
+    self.keys('G');
+    const first = /beta +(t-\d+) /.exec(self.screen()[4]!)![1]!;
+    assert.notEqual(first, 't-1');
+    assert.equal(self.click(new RegExp(` ${first} `)).selected(), `beta ${first}`);
+  });
+
   it("other lists show the rows of the cursor's workspace, which they name", () => {
     const self = make().keys('G', '2');
     assert.match(textOf(self), /2 Bus · gamma/);
