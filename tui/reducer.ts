@@ -146,7 +146,11 @@ function applyEvent(state: State, event: DashboardEvent): StateTransition {
       const text = effect.describeAnswer(answered as never);
       const tone = refusal === null ? 'good' : 'bad';
       const next = showMessage({ ...state, busy: removeOne(state.busy, effect.busy) }, text, tone);
-      return transitionTo(effect.onAnswer?.(next, answered as never) ?? next);
+      const url = effect.findPage?.(answered as never);
+      return transitionTo(
+        effect.onAnswer?.(next, answered as never) ?? next,
+        ...(url === undefined ? [] : [{ do: 'browse', url } as const]),
+      );
     }
     case 'refused':
       return transitionTo(settleBulkCall(state, event.busy, event.text) ?? settleRefusal(state, event));

@@ -19,6 +19,8 @@ export type DashboardEffect =
       findRefusal?(answer: never): string | null;
       /** Further changes by the answer, such as to the selection. */
       onAnswer?(state: State, answer: never): State;
+      /** The page in the answer, which is opened in the browser. */
+      findPage?(answer: never): string;
       /** The form that was sent. It comes back if the engine refuses it, so that no typed text is lost. */
       form?: OverlayState;
     }
@@ -111,6 +113,7 @@ export function callEngine<K extends keyof Api>(
     describeAnswer(answer: Api[K]['output']): string;
     findRefusal?(answer: Api[K]['output']): string | null;
     onAnswer?(state: State, answer: Api[K]['output']): State;
+    findPage?(answer: Api[K]['output']): string;
     form?: OverlayState;
   },
 ): StateTransition {
@@ -124,6 +127,7 @@ export function callEngine<K extends keyof Api>(
     describeAnswer: request.describeAnswer,
     ...(request.findRefusal ? { findRefusal: request.findRefusal } : {}),
     ...(request.onAnswer ? { onAnswer: request.onAnswer } : {}),
+    ...(request.findPage ? { findPage: request.findPage } : {}),
     ...(request.form ? { form: request.form } : {}),
   } as DashboardEffect);
 }

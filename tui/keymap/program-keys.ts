@@ -4,8 +4,8 @@ import {
   checkCanBrowse,
   checkCanCopy,
   copySelected,
-  openPreferences,
-} from '../actions/preferences.ts';
+} from '../actions/copy-and-browse.ts';
+import { openPreferences } from '../actions/preferences.ts';
 import { askToQuit } from '../actions/set-aside.ts';
 import { transitionTo } from '../actions/transition.ts';
 import { checkCanTrust, runTrustCommand } from '../actions/trust.ts';
@@ -60,13 +60,14 @@ export const PROGRAM_KEYS: readonly KeyBinding[] = [
   },
   {
     id: 'browse',
+    operation: 'task.page',
     aliases: ['web', 'url', 'issue', 'pull request'],
     ...always,
     group: 'Program',
     keys: ['O'],
     isHiddenInHints: true,
     label: 'in the browser',
-    about: 'open the pull request of the row, or the issue that its text names, in the browser',
+    about: 'open the pull request of the row, or the issue that it came from or names, in the browser',
     disabledReason: checkCanBrowse,
     run: browsePage,
   },

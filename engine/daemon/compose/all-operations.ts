@@ -121,6 +121,7 @@ function listWorkOperations({ config, events }: SharedDependencies, modules: Eng
       records: pullRequests,
       resolveFolder: (project) => agents.resolveFolder(project === config().project.name ? null : project),
       readEvidence: board.evidence,
+      findTask: board.tasks.resolve,
     }),
     ...circuitOperations({ circuits, look: dispatcher.look }),
   ];

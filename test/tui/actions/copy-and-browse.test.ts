@@ -72,9 +72,29 @@ describe('O', () => {
     assert.deepEqual(told(showTask(dash.keys('j'), 2).keys('O')), [{ do: 'browse', url }]);
   });
 
+  it('asks the engine for the page of an issue that is known by its reference, and opens that', () => {
+    const dash = open().data({
+      tasks: [taskRow(2, { source: 'codehost', source_ref: 'acme/shop#12' })],
+    });
+    dash.keys('j', 'O');
+    assert.deepEqual(dash.calls(), [{ operation: 'task.page', input: { id: 't-2' } }]);
+    const [call] = dash.effects().filter((each) => each.do === 'call');
+    const url = 'https://code.example/acme/shop/issues/12';
+    dash.send({ type: 'answered', effect: call!, answer: { task_id: 't-2', url } });
+    assert.deepEqual(told(dash), [{ do: 'browse', url }]);
+    assert.equal(message(dash), `opening ${url}`);
+    const pull = open({ pull_request: { ...PULL, url: null } }).keys('O');
+    assert.deepEqual(pull.calls(), [{ operation: 'task.page', input: { id: 't-1' } }]);
+  });
+
   it('says that there is no page, and opens no other address', () => {
-    for (const url of ['javascript:alert(1)', 'file:///etc/passwd', null]) {
-      const dash = open({ pull_request: { ...PULL, url } }).keys('O');
+    for (const pull of [
+      { ...PULL, url: 'javascript:alert(1)' },
+      { ...PULL, url: 'file:///etc/passwd' },
+      { ...PULL, url: null, number: null },
+      null,
+    ]) {
+      const dash = open({ pull_request: pull }).keys('O');
       assert.deepEqual(told(dash), []);
       assert.match(message(dash), /this row has no pull request, and its text names no issue/);
     }

@@ -6,9 +6,11 @@ import { toPrintable } from '../../../core/base/text.ts';
 import type { EventLog } from '../../../storage/index.ts';
 import type { GitRemote, Worktrees } from '../../../workers/runner/worktrees/index.ts';
 import type { Session, Sessions } from '../../../workers/sessions/index.ts';
+import type { Task } from '../../tasks/index.ts';
 import type { Verification } from '../../verify/index.ts';
 import { PULL_REQUEST_PROGRAMS, type PullRequestWish } from './programs.ts';
 import type { PullRequest, PullRequestRecords } from './records.ts';
+import { findIssuePage, findPullRequestPage } from './web-page.ts';
 import { writePullRequestBody } from './write-body.ts';
 
 /** Operations for a person's own pull request program. The engine itself pushes nothing and calls no host. */
@@ -36,6 +38,7 @@ interface PullRequestDeps {
   worktrees: Pick<
     Worktrees,
     | 'listRemotes'
+    | 'findRepository'
     | 'findHead'
     | 'listUntrustedSettings'
     | 'listTrustedSettings'
@@ -48,6 +51,7 @@ interface PullRequestDeps {
   resolveFolder(project: string | null): string;
   records: PullRequestRecords;
   readEvidence(sessionId: string): Promise<Verification>;
+  findTask(id: string): Pick<Task, 'taskId' | 'sessionId' | 'source' | 'sourceRef' | 'project'>;
 }
 
 /** Creates the operations on pull requests. */
@@ -56,6 +60,7 @@ export const pullRequestOperations = (deps: PullRequestDeps) => [
   recordPullRequest(deps),
   compareGitSettings(deps),
   listProjectRemotes(deps),
+  findTaskPage(deps),
 ];
 
 /** Creates the operation that returns the content of a pull request. */
@@ -99,6 +104,34 @@ const preparePullRequest = ({ sessions, worktrees, records, readEvidence }: Pull
         settings: await listSettings(worktrees, repository),
         pullRequest,
       };
+    },
+  });
+
+/** Creates the operation that finds the page of a task's pull request, or of the issue that it came from. */
+const findTaskPage = ({ sessions, worktrees, records, findTask, resolveFolder }: PullRequestDeps) =>
+  operation({
+    name: 'task.page',
+    about:
+      'The web page of a task’s pull request, or of the issue or comment that it came from, by the remotes of its repository. Calls no host.',
+    seat: 'chair',
+    changes: false,
+    input: z.strictObject({ id: z.string() }),
+    async run({ id }) {
+      const { taskId, sessionId, source, sourceRef, project } = findTask(id);
+      const { root } = await worktrees.findRepository(resolveFolder(project));
+      const untrusted = await worktrees.listUntrustedSettings(root, { isQuiet: isQuiet(sessions) });
+      const address = untrusted.find((name) => /^(?:remote|url)\./i.test(name));
+      if (address !== undefined)
+        throw new SvcError(
+          'worktree_unsafe',
+          `${address} was changed during a run, so the page is not known`,
+        );
+      const remotes = await worktrees.listRemotes(root);
+      const pullRequest = sessionId === null ? null : records.find(sessionId);
+      if (pullRequest !== null) return { taskId, url: findPullRequestPage(pullRequest, remotes) };
+      if (source !== 'codehost' || sourceRef === null)
+        throw new SvcError('not_found', `${taskId} has no pull request, and came from no issue`);
+      return { taskId, url: findIssuePage(sourceRef, remotes) };
     },
   });
 

@@ -1,0 +1,61 @@
+import { SvcError } from '../../../core/base/errors.ts';
+import type { GitRemote } from '../../../workers/runner/worktrees/index.ts';
+import { chooseRemote, type PullRequestProgram } from './programs.ts';
+import type { PullRequest } from './records.ts';
+
+/** Where a remote is on the web. */
+interface WebPlace {
+  /** Scheme, host and port. */
+  origin: string;
+  /** `owner/repo`. */
+  path: string;
+}
+
+/** Reads where a remote is on the web; null for a folder. A host is expected to have its pages at https. */
+function readWebPlace(url: string): WebPlace | null {
+  // Of several addresses the first one.
+  const [first = ''] = url.split(' and ');
+  const [, host, name] = /^(?:[^/@:]+@)([^/:]+):(.+)$/.exec(first) ?? [];
+  const address = host === undefined ? first : `ssh://${host}/${name}`;
+  if (!/^(?:https?|ssh|git):\/\//.test(address) || !URL.canParse(address)) return null;
+  const { protocol, host: web, hostname, pathname } = new URL(address);
+  const isWeb = protocol === 'https:' || protocol === 'http:';
+  return {
+    origin: isWeb ? `${protocol}//${web}` : `https://${hostname}`,
+    path: pathname.replace(/^\/+|(?:\.git)?\/*$/g, ''),
+  };
+}
+
+const PULL_REQUEST_PATHS: Readonly<Record<PullRequestProgram, string>> = {
+  gh: 'pull',
+  glab: '-/merge_requests',
+  tea: 'pulls',
+};
+
+/** Finds the page of a recorded pull request. Throws `not_found`. */
+export function findPullRequestPage(
+  { number, url, remote, program }: PullRequest,
+  remotes: readonly GitRemote[],
+): string {
+  if (url !== null && /^https?:\/\//.test(url)) return url;
+  const place = readWebPlace(remotes.find(({ name }) => name === remote)?.url ?? '');
+  if (number === null || place === null)
+    throw new SvcError('not_found', 'the address of the pull request is not known');
+  return `${place.origin}/${place.path}/${PULL_REQUEST_PATHS[program]}/${number}`;
+}
+
+/**
+ * Finds the page of an issue by its reference, `owner/repo#9`: at the remote of that name, otherwise at the host of the
+ * remote that is pushed to. The hosts that send references lead from an issue to a pull request of the same number.
+ * Throws `not_found`.
+ */
+export function findIssuePage(reference: string, remotes: readonly GitRemote[]): string {
+  const [, path = '', number = ''] = /^([\w.-]+(?:\/[\w.-]+)+)#(\d+)$/.exec(reference) ?? [];
+  if (path === '') throw new SvcError('not_found', `${JSON.stringify(reference)} names no issue`);
+  const places = remotes.flatMap(({ url }) => readWebPlace(url) ?? []);
+  const own = places.find((each) => each.path.toLowerCase() === path.toLowerCase());
+  const place = own ?? readWebPlace(chooseRemote(remotes)?.url ?? '');
+  if (place === null)
+    throw new SvcError('not_found', `no remote of the repository tells where ${reference} is on the web`);
+  return `${place.origin}/${path}/issues/${number}`;
+}
