@@ -34,7 +34,7 @@ import { isPaneFetched } from './state/data.ts';
 import { findShownWork } from './state/details.ts';
 import { showCaret } from './state/input.ts';
 import type { State } from './state/model.ts';
-import { fitLine, makeLineDrawable, markHits } from './text/text.ts';
+import { fitLine, makeLineDrawable, markHits, skipCells } from './text/text.ts';
 import { type StyledLine, span, type Theme } from './text/theme.ts';
 import { Frame, type FrameContent } from './widgets/frame.tsx';
 import { TextLines } from './widgets/lines.tsx';
@@ -190,7 +190,7 @@ function getFrameContent(state: State, all: AllState | null, { content, width, h
   const { pinned = [] } = preview;
   const shown = preview.lines
     .slice(top, top + Math.max(1, height - 2 - pinned.length))
-    .map((line, index) => preview.colour?.(top + index) ?? line);
+    .map((line, index) => preview.colour?.(top + index, left) ?? skipCells(line, left));
   const query = state.search?.query ?? '';
   const below = preview.lines.length - top - shown.length;
   const place = below > 0 ? `▼ ${below} more` : top > 0 && !isShowingLog(state) ? 'end' : '';
@@ -198,7 +198,7 @@ function getFrameContent(state: State, all: AllState | null, { content, width, h
   const marked = query === '' ? shown : shown.map((line) => markHits(line, query));
   const lines = [...pinned, ...marked];
   const title = state.across === null ? preview.title : `${state.across.label} · ${preview.title}`;
-  return { title, note, lines, focused: isPreviewFocused(state), isWhole: isAlone, left };
+  return { title, note, lines, focused: isPreviewFocused(state), isWhole: isAlone };
 }
 
 /** The files of the shown diff, with the position of the current one. */

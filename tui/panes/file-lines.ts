@@ -1,24 +1,10 @@
-import { measureCells } from '../text/cells.ts';
-import { makeDrawable, padText, splitGraphemes } from '../text/text.ts';
+import { makeDrawable, padText, truncateStart } from '../text/text.ts';
 import { type StyledLine, span } from '../text/theme.ts';
 import type { PatchFile } from './patch-lines.ts';
 
 /** Finds the first visible file, so that the current one is in the middle where the list is longer than its box. */
 export const findFirstFile = (count: number, current: number, rows: number): number =>
   Math.max(0, Math.min(current - Math.floor(rows / 2), count - rows));
-
-/** Cuts the start of a path: its end says more. */
-function cutPath(path: string, cells: number): string {
-  if (measureCells(path) <= cells) return path;
-  const kept: string[] = [];
-  let room = cells - 1;
-  for (const each of splitGraphemes(path).reverse()) {
-    room -= measureCells(each);
-    if (room < 0) break;
-    kept.unshift(each);
-  }
-  return `…${kept.join('')}`;
-}
 
 /** Renders the visible files of a diff with their counts of lines, the current one marked. */
 export function renderFileLines(
@@ -31,7 +17,7 @@ export function renderFileLines(
     const isCurrent = first + index === current;
     const [added, removed] = [`+${insertions}`, `-${deletions}`];
     const room = cells - added.length - removed.length - 4;
-    const name = cutPath(makeDrawable(path), room);
+    const name = truncateStart(makeDrawable(path), room);
     return [
       span(isCurrent ? '• ' : '  ', 'strong'),
       span(padText(name, room), isCurrent ? 'strong' : undefined),

@@ -68,7 +68,7 @@ export function joinPreview(preview: PanePreview): PanePreview {
   const joined: PanePreview = {
     ...others,
     lines: facts.length === 0 ? lines : [...facts, ...lines],
-    ...(colour ? { colour: (line: number) => colour(line - facts.length) } : {}),
+    ...(colour ? { colour: (line: number, left: number) => colour(line - facts.length, left) } : {}),
     ...(findPatchLine ? { findPatchLine: (row: number) => facts.length + findPatchLine(row) } : {}),
   };
   joinedCache.set(preview, joined);

@@ -31,8 +31,11 @@ export interface PanePreview {
   facts?: readonly StyledLine[];
   /** All lines of the text; the frame shows a part of them. */
   lines: readonly StyledLine[];
-  /** Renders one of the lines with colours that take time; undefined for a line without any. Only visible lines are coloured. */
-  colour?(line: number): StyledLine | undefined;
+  /**
+   * Renders one of the lines, of which `left` cells are scrolled away, with colours that take time; undefined for a line
+   * without any. Only visible lines are coloured.
+   */
+  colour?(line: number, left: number): StyledLine | undefined;
   /** Returns the line of a patch row. */
   findPatchLine?(row: number): number;
   /** By binding: how many of the first lines, facts included, must have been on the screen before its question may be asked. */

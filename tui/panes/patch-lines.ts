@@ -6,7 +6,7 @@ import { SIDE_BY_SIDE } from '../layout/layout.ts';
 import { findLineAnchor, type PatchRow, parsePatch } from '../state/patch.ts';
 import type { CommentRow, ListedWork } from '../state/rows.ts';
 import { measureCells } from '../text/cells.ts';
-import { cleanText, fitLine, splitCleanLines, wrapText } from '../text/text.ts';
+import { cleanText, fitLine, skipCells, splitCleanLines, wrapText } from '../text/text.ts';
 import { type StyledLine, type StyledSpan, span, type TextStyle, toPlainText } from '../text/theme.ts';
 import { renderHeading } from './lines.ts';
 
@@ -163,7 +163,7 @@ function colourPart(read: ReadPatch, row: number): ReadonlyMap<number, readonly 
 }
 
 /** Renders the text of a row. */
-type RenderCode = (read: ReadPatch, at: number) => readonly StyledSpan[];
+type RenderCode = (read: ReadPatch, at: number) => StyledLine;
 
 const renderPlainCode: RenderCode = ({ rows }, at) => [span(readRowText(rows[at]!), STYLES[rows[at]!.kind])];
 
@@ -220,8 +220,11 @@ export interface PatchView {
   lines: readonly StyledLine[];
   /** Returns the position of a patch row among the lines. */
   findLine(row: number): number;
-  /** Renders a line with colours, if it is a row. Only visible lines are coloured, since a patch may be long. */
-  colour(line: number): StyledLine | undefined;
+  /**
+   * Renders a line with colours, if it is a row, with its code `left` cells to the left. Only visible lines are
+   * coloured, since a patch may be long.
+   */
+  colour(line: number, left?: number): StyledLine | undefined;
 }
 
 /** The rows of a line of the screen: one, or both sides of a change. */
@@ -349,6 +352,7 @@ export function renderPatch(
     lines:
       cursorLine === undefined ? lines : lines.with(cursorLine, renderLine(cursorLine, renderPlainCode)!),
     findLine: (row) => starts.get(row) ?? lines.length,
-    colour: (line) => renderLine(line, renderCode),
+    // Numbers and signs stay, and of both sides of a change the same part is visible.
+    colour: (line, left = 0) => renderLine(line, (of, at) => skipCells(renderCode(of, at), left)),
   };
 }

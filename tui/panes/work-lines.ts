@@ -9,7 +9,7 @@ import type {
   ShownSession,
 } from '../state/rows.ts';
 import { measureCells } from '../text/cells.ts';
-import { cleanText, makeDrawable, renderFacts, truncateText } from '../text/text.ts';
+import { cleanText, makeDrawable, renderFacts, truncateStart } from '../text/text.ts';
 import { type StyledLine, span, type TextStyle } from '../text/theme.ts';
 import { createEvidenceFact, describeLocksOf, getTrialHead, renderEvidenceLines } from './evidence.ts';
 import { renderProblem } from './lines.ts';
@@ -88,7 +88,7 @@ export function renderWorkLines(
   lines: StyledLine[];
   essential: Record<string, number>;
   findPatchLine(row: number): number;
-  colour(line: number): StyledLine | undefined;
+  colour(line: number, left: number): StyledLine | undefined;
 } {
   const { evidence, comments } = beside;
   const head = getTrialHead(work);
@@ -200,7 +200,7 @@ function renderStatLines(files: ListedWork['files'], cells: number): StyledLine[
   const longest = Math.max(0, ...files.map((each) => measureCells(makeDrawable(each.path))));
   const room = Math.max(8, Math.min(longest, cells - BAR_CELLS - 9));
   return files.map(({ path, insertions, deletions }) => {
-    const name = truncateText(makeDrawable(path), room);
+    const name = truncateStart(makeDrawable(path), room);
     return [
       span(name + ' '.repeat(Math.max(0, room - measureCells(name)))),
       span(` | ${String(insertions + deletions).padStart(4)} `, 'dim'),

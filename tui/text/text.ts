@@ -18,6 +18,19 @@ export const truncateText = (text: string, cells: number): string => {
   return cutTo(text, cells, measureCells);
 };
 
+/** Cuts the start of a text, with an ellipsis, where its end says more, as in a path. */
+export function truncateStart(text: string, cells: number): string {
+  if (measureCells(text) <= cells) return text;
+  const kept: string[] = [];
+  let room = cells - 1;
+  for (const each of splitGraphemes(text).reverse()) {
+    room -= measureCells(each);
+    if (room < 0) break;
+    kept.unshift(each);
+  }
+  return `…${kept.join('')}`;
+}
+
 /** Cuts or pads a text to exactly `cells`. */
 export function padText(text: string, cells: number, align: 'left' | 'right' = 'left'): string {
   const shown = truncateText(text, cells);
@@ -94,6 +107,10 @@ export function fitLine(line: StyledLine, cells: number, left = 0): StyledLine {
   }
   return shown;
 }
+
+/** Skips the cells of a line that are scrolled away. */
+export const skipCells = (line: StyledLine, left: number): StyledLine =>
+  left === 0 ? line : fitLine(line, Number.POSITIVE_INFINITY, left);
 
 /** Marks every occurrence of `query` in a line, ignoring case. */
 export function markHits(line: StyledLine, query: string): StyledLine {

@@ -16,8 +16,6 @@ export interface FrameContent {
   lines: readonly StyledLine[];
   /** True if the box has the keyboard, which a double border shows. */
   focused: boolean;
-  /** How many cells are scrolled away at the left. */
-  left?: number;
   /**
    * True if the box spans the screen, for reading. Characters of unsure width are shown as they are, and their lines
    * have no right border, which would move.
@@ -42,7 +40,6 @@ export function Frame({
   note,
   lines,
   focused,
-  left = 0,
   isWhole = false,
   width: cells,
   height,
@@ -64,7 +61,7 @@ export function Frame({
   const inside = Math.max(0, height - 2);
   const shown = lines
     .slice(0, inside)
-    .map((line) => fitLine(isWhole ? line : makeLineDrawable(line), cells - 4, left));
+    .map((line) => fitLine(isWhole ? line : makeLineDrawable(line), cells - 4));
   const side: StyledLine[] = Array.from({ length: inside }, () => [span(down, edge)]);
   const rightSide = side.map((border, index) =>
     isWhole && !hasSureWidth(toPlainText(shown[index] ?? [])) ? [span(' ')] : border,

@@ -95,5 +95,7 @@ describe('the files of a diff', () => {
       screenOf(dash.state()).filter((line) => /engine[/]two[.]ts +[|]/.test(line)).length;
     assert.equal(count(open(140, 40, SEVERAL)), 1);
     assert.equal(count(open(200, 50, SEVERAL)), 0);
+    const narrow = screenOf(open(130, 30, SEVERAL).state()).join('\n');
+    assert.match(narrow, /…ird\/of\/them\/three[.]ts +[|]/, 'the end of a long path stays');
   });
 });
