@@ -352,7 +352,8 @@ export function renderPatch(
     lines:
       cursorLine === undefined ? lines : lines.with(cursorLine, renderLine(cursorLine, renderPlainCode)!),
     findLine: (row) => starts.get(row) ?? lines.length,
-    // Numbers and signs stay, and of both sides of a change the same part is visible.
-    colour: (line, left = 0) => renderLine(line, (of, at) => skipCells(renderCode(of, at), left)),
+    // Numbers, signs and headings stay, and of both sides of a change the same part is visible.
+    colour: (line, left = 0) =>
+      renderLine(line, (of, at) => skipCells(renderCode(of, at), isCode(read.rows[at]!) ? left : 0)),
   };
 }

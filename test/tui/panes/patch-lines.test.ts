@@ -105,6 +105,7 @@ describe('a diff on the screen', () => {
     assert.match(shown(160, 2, 160), /^ 98 -a+old │ 98 \+a+new$/);
     assert.match(shown(80, 3, 160), /^ 98 \+a{40}new$/);
     assert.equal(shown(80, 3, 500), ' 98 +');
+    assert.equal(shown(80, 0, 500), ' ── src/new.ts renamed from src/old.ts');
   });
 
   it('renders only the line of the cursor when that moves', () => {
