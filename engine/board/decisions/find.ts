@@ -1,5 +1,5 @@
 import { SvcError } from '../../core/base/errors.ts';
-import { findByPrefix, formatIdArray, parseId } from '../../core/base/ids.ts';
+import { findByPrefix, formatId, formatIdArray, parseId } from '../../core/base/ids.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';
@@ -75,11 +75,10 @@ export function createDecisionFinder({ db }: Pick<Storage, 'db'>): DecisionFinde
     return toDecision(row);
   }
 
-  function resolveOfTask(taskId: string): Decision {
-    const number = parseId('t', taskId);
-    const row = open.get(number) ?? newestOf.get(number, 1);
-    if (row !== undefined) return toDecision(row);
-    throw new SvcError('not_found', `${taskId} has no decision`, {
+  function findOfTask(task: number): DecisionRow {
+    const row = open.get(task) ?? newestOf.get(task, 1);
+    if (row !== undefined) return row;
+    throw new SvcError('not_found', `${formatId('t', task)} has no decision`, {
       hint: sentence`{decision.list} lists them`,
     });
   }
@@ -87,14 +86,13 @@ export function createDecisionFinder({ db }: Pick<Storage, 'db'>): DecisionFinde
   return {
     get: getDecision,
     resolve: (prefix) =>
-      /^t-\d/.test(prefix)
-        ? resolveOfTask(prefix)
-        : toDecision(
-            findByPrefix('d', prefix, {
-              exact: (id) => byId.get(id),
-              like: (pattern) => byPrefix.all(pattern),
-            }),
-          ),
+      toDecision(
+        findByPrefix('d', prefix, {
+          exact: (id) => byId.get(id),
+          like: (pattern) => byPrefix.all(pattern),
+          ofTask: findOfTask,
+        }),
+      ),
     list({ state, ids, cursor, limit = ids?.length ?? 100 }) {
       if (ids !== undefined) return among.all(formatIdArray('d', ids), state ?? null, limit).map(toDecision);
       const from = cursor === undefined ? null : parseId('d', cursor);

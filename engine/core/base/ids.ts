@@ -45,14 +45,20 @@ export const formatIdArray = (kind: IdKind, texts: readonly string[]): string =>
   JSON.stringify(texts.map((text) => parseNumberOf(kind, text)).filter((number) => number !== null));
 
 /**
- * Finds the only row for `prefix`: an exact match, or the only one whose number starts with it. Throws `not_found`,
- * `conflict`.
+ * Finds the only row for `prefix`: an exact match, the only one whose number starts with it, or the one of a task.
+ * Throws `not_found`, `conflict`.
  */
 export function findByPrefix<R>(
   kind: IdKind,
   prefix: string,
-  find: { exact(number: number): R | undefined; like(pattern: string): R[] },
+  find: {
+    exact(number: number): R | undefined;
+    like(pattern: string): R[];
+    /** Finds the row that stands for a task; without it the id of a task finds nothing. */
+    ofTask?(number: number): R;
+  },
 ): R {
+  if (find.ofTask !== undefined && prefix.startsWith('t-')) return find.ofTask(parseId('t', prefix));
   const number = parseId(kind, prefix);
   const exact = find.exact(number);
   if (exact !== undefined) return exact;

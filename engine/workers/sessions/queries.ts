@@ -58,8 +58,8 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>): SessionQuerie
      AND (? = 0 OR s.state <> 'ended') ORDER BY s.id DESC LIMIT +?`,
   );
   const ofTaskId = db.prepare<unknown[], SessionRow>(`${SELECT_SESSIONS} WHERE s.task_id = +? ORDER BY s.id`);
-  const taskById = db.prepare<unknown[], { id: number; session_id: number | null; race: number | null }>(
-    'SELECT id, session_id, race FROM task WHERE id = ?',
+  const taskById = db.prepare<unknown[], { session_id: number | null; race: number | null }>(
+    'SELECT session_id, race FROM task WHERE id = ?',
   );
   const inRace = db.prepare<unknown[], SessionRow>(`${SELECT_SESSIONS} WHERE s.race = ? ORDER BY s.id`);
   const branched = db.prepare<unknown[], SessionRow>(
@@ -80,17 +80,17 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>): SessionQuerie
   }
 
   /** Finds the session that works, or has worked last, on a task. */
-  function resolveOfTask(taskId: string): Session {
-    const row = taskById.get(parseId('t', taskId));
+  function findOfTask(task: number): SessionRow {
+    const taskId = formatId('t', task);
+    const row = taskById.get(task);
     if (row === undefined)
       throw new SvcError('not_found', `no task ${taskId}`, { hint: sentence`{task.list} lists them` });
-    if (row.session_id !== null) return getSession(formatId('s', row.session_id));
     if (row.race !== null)
       throw new SvcError('conflict', `${taskId} has several workers in a race`, {
         hint: sentence`{task.compare ${taskId}} lists them`,
       });
-    const last = ofTaskId.all(row.id).at(-1);
-    if (last !== undefined) return toSession(last);
+    const last = row.session_id === null ? ofTaskId.all(task).at(-1) : byId.get(row.session_id);
+    if (last !== undefined) return last;
     throw new SvcError('not_found', `${taskId} has no session yet`, {
       hint: sentence`{task.run ${taskId}} starts one`,
     });
@@ -108,14 +108,13 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>): SessionQuerie
   return {
     get: getSession,
     resolve: (prefix) =>
-      /^t-\d/.test(prefix)
-        ? resolveOfTask(prefix)
-        : toSession(
-            findByPrefix('s', prefix, {
-              exact: (id) => byId.get(id),
-              like: (pattern) => byPrefix.all(pattern),
-            }),
-          ),
+      toSession(
+        findByPrefix('s', prefix, {
+          exact: (id) => byId.get(id),
+          like: (pattern) => byPrefix.all(pattern),
+          ofTask: findOfTask,
+        }),
+      ),
     isKnown: (sessionId) =>
       asWorkerSession(sessionId) !== null && byId.get(parseId('s', sessionId)) !== undefined,
     list({ state, live: onlyLive = false, ids, cursor, limit = ids?.length ?? 100 }) {
