@@ -6,7 +6,7 @@ import { toPrintable } from '../../core/base/text.ts';
 import type { AgentChoice, ProjectChoice } from '../../workers/agents/index.ts';
 import { agentOverrides } from '../dispatch-options.ts';
 import { id, ids } from '../input.ts';
-import { TASK_STATUSES, type Task } from '../tasks/index.ts';
+import { TASK_STATUSES } from '../tasks/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
 
 /** The choices for a new task. */
@@ -51,8 +51,6 @@ const sayTask = (task: z.output<typeof listedTask>): string =>
 /** Operations that list and show tasks; agents are offered the ones that are tools. */
 export const taskListOperations = (deps: BoardOperationsDeps) => {
   const { tasks, decisions, sessions, agents } = deps;
-  const isRaceReady = ({ race }: Pick<Task, 'race'>): boolean =>
-    race !== null && sessions.ofRace(race).every(({ state }) => state === 'ended');
   return [
     tool({
       name: 'task.list',
@@ -110,7 +108,7 @@ export const taskListOperations = (deps: BoardOperationsDeps) => {
         const task = tasks.resolve(input.id);
         checkOwnTask(caller, task.taskId, task.taskId);
         return {
-          task: { ...task, raceReady: isRaceReady(task) },
+          task,
           decision: task.decisionId === null ? null : decisions.get(task.decisionId),
           sessions: sessions.ofTask(task.taskId),
           race: deps.races.ofTask(task.taskId),

@@ -43,7 +43,7 @@ const NEWEST_DECISION = '(SELECT max(d.id) FROM decision d WHERE d.task_id = tas
 const WAITS = "EXISTS (SELECT 1 FROM decision d WHERE d.task_id = task.id AND d.state = 'pending') AS waits";
 const RACE_READY = `race IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM session s WHERE s.race = task.race AND s.state <> 'ended') AS race_ready`;
-const SELECT = `SELECT *, ${NEWEST_DECISION} FROM task`;
+const SELECT = `SELECT *, ${NEWEST_DECISION}, ${RACE_READY} FROM task`;
 const SELECT_LISTED = `SELECT ${LISTED_COLUMNS.join(', ')}, ${NEWEST_DECISION}, ${WAITS}, ${RACE_READY} FROM task`;
 
 export function createTaskFinder({ db }: Pick<Storage, 'db'>): TaskFinder {

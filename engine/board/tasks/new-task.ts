@@ -62,6 +62,7 @@ export function createTaskInsert(
       decision_id: null,
       session_id: null,
       race: null,
+      race_ready: 0,
       attempt: 1,
       timeout_sec: task.timeoutSec ?? null,
       priority: task.priority ?? 0,

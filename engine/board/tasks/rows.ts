@@ -34,6 +34,8 @@ export interface Task {
   sessionId: string | null;
   /** The race that is open on it; then no single session belongs to it. */
   race: number | null;
+  /** True if its open race has no session left that works: a person chooses one. */
+  raceReady: boolean;
   attempt: number;
   timeoutSec: number | null;
   /** When its paused session resumes. */
@@ -65,8 +67,6 @@ export interface TaskOrigin {
 export interface ListedTask extends Omit<Task, 'body' | 'prompt' | 'context' | 'acceptanceCriteria'> {
   /** True if a decision of it is pending. */
   waits: boolean;
-  /** True if it has an open race whose sessions have ended: a person chooses one. */
-  raceReady: boolean;
 }
 
 export interface TaskRow {
@@ -89,6 +89,7 @@ export interface TaskRow {
   decision_id: number | null;
   session_id: number | null;
   race: number | null;
+  race_ready: 0 | 1;
   attempt: number;
   timeout_sec: number | null;
   priority: -1 | 0 | 1;
@@ -156,8 +157,8 @@ export const LISTED_COLUMNS = [
   'summary',
 ] as const satisfies (keyof TaskRow)[];
 
-type ListedFieldsRow = Pick<TaskRow, (typeof LISTED_COLUMNS)[number] | 'decision_id'>;
-export type ListedTaskRow = ListedFieldsRow & { waits: 0 | 1; race_ready: 0 | 1 };
+type ListedFieldsRow = Pick<TaskRow, (typeof LISTED_COLUMNS)[number] | 'decision_id' | 'race_ready'>;
+export type ListedTaskRow = ListedFieldsRow & { waits: 0 | 1 };
 
 /** Builds the prompt of a task; with only a body it is that body, byte for byte. All agents see it, but not all see the brief. */
 function buildPrompt(row: TaskRow, criteria: string[]): string {
@@ -187,7 +188,7 @@ export function toTask(row: TaskRow): Task {
   };
 }
 
-function toListedFields(row: ListedFieldsRow): Omit<ListedTask, 'waits' | 'raceReady'> {
+function toListedFields(row: ListedFieldsRow): Omit<ListedTask, 'waits'> {
   return {
     taskId: formatId('t', row.id),
     title: row.title,
@@ -202,6 +203,7 @@ function toListedFields(row: ListedFieldsRow): Omit<ListedTask, 'waits' | 'raceR
     decisionId: formatIdOrNull('d', row.decision_id),
     sessionId: formatIdOrNull('s', row.session_id),
     race: row.race,
+    raceReady: row.race_ready === 1,
     attempt: row.attempt,
     timeoutSec: row.timeout_sec,
     resumeAt: formatTime(row.resume_at),
@@ -220,5 +222,4 @@ function toListedFields(row: ListedFieldsRow): Omit<ListedTask, 'waits' | 'raceR
 export const toListedTask = (row: ListedTaskRow): ListedTask => ({
   ...toListedFields(row),
   waits: row.waits === 1,
-  raceReady: row.race_ready === 1,
 });
