@@ -33,6 +33,8 @@ export {
   describeRework,
   describeSuccess,
   foldValues,
+  formatGroupCost,
+  formatGroupTokens,
   type StatsFact,
 } from './board/stats/describe.ts';
 export type { StatsDay, StatsFigures, StatsReport } from './board/stats/index.ts';

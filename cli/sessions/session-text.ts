@@ -1,8 +1,10 @@
 import {
   formatAge,
+  formatCost,
   formatCount,
-  formatDollars,
   formatLocalTime,
+  localizeTimes,
+  markEstimate,
   toPrintable,
 } from '../../engine/core/base/text.ts';
 import {
@@ -58,7 +60,7 @@ export function describeWait(row: ShownSession, ask?: OpenAsk): string | null {
   const { session_id, state, resume_at, pause, held } = row;
   if (isUntilAnswered(row)) return `${pause?.text ?? 'waits for an answer'}; svc answer resumes it`;
   if (resume_at !== null)
-    return `paused until ${formatLocalTime(resume_at)}: ${pause?.text ?? pause?.code ?? ''}; svc worker resume ${session_id} resumes it now`;
+    return `paused until ${formatLocalTime(resume_at)}: ${localizeTimes(pause?.text ?? pause?.code ?? '')}; svc worker resume ${session_id} resumes it now`;
   if (held !== null)
     return `${held.agent} gets no work until ${formatLocalTime(held.reopen_at)}: it failed ${formatCount(held.failures, 'time')} in a row (${held.code}); svc agents reset ${held.agent} lets it take work again now`;
   if (state === 'queued') return 'waits for a free worker slot';
@@ -110,7 +112,7 @@ export async function describeNextStep(row: EndedRow, task: { mayRetry: boolean 
 
 /** Formats a failure in one line, with its code once. */
 export const formatFailure = ({ code, text }: { code: string; text: string }): string =>
-  text === code ? code : `${code}: ${text}`;
+  text === code ? code : `${code}: ${localizeTimes(text)}`;
 
 const PRIORITIES: Readonly<Record<number, string>> = { '-1': 'low', 1: 'high' };
 /** Null for the usual containment, which is not shown. */
@@ -149,7 +151,7 @@ export function formatSession(
   }: { ask?: OpenAsk | undefined; next: string | null; paint?: PaintFunction },
 ): string {
   const { usage, failure, started_at, ended_at, idle_timeout_sec, token_budget, untold } = row;
-  const cost = usage?.cost_usd == null ? '' : `, ${formatDollars(usage.cost_usd)}`;
+  const cost = usage?.cost_usd == null ? '' : `, ${formatCost(usage.cost_usd, usage)}`;
   const plan = row.plan.map(({ text, state }) => `  ${MARKS[state]} ${toPrintable(text)}`);
   const limits = [
     `${row.timeout_sec} s`,
@@ -186,7 +188,7 @@ export function formatSession(
           'tokens',
           usage === null
             ? null
-            : `${usage.input} in (${usage.cached} from cache), ${usage.output} out${cost}`,
+            : `${markEstimate(`${usage.input}`, usage.estimated_tokens > 0)} in (${usage.cached} from cache), ${usage.output} out${cost}`,
         ],
         [
           'spared',

@@ -17,7 +17,7 @@ import {
   type SessionPlacement,
 } from '../workers/sessions/index.ts';
 import { checkApproved, checkBase, chooseProfile } from './approval.ts';
-import { checkBudget } from './budget.ts';
+import { checkBudget, describeKeyHolder } from './budget.ts';
 import type { DispatchDeps } from './context.ts';
 import { mayHoldEarlierWork } from './earlier-work.ts';
 import { changesHome, findFormerSession } from './former-session.ts';
@@ -107,10 +107,7 @@ async function recordStart(
     const profile = chooseProfile(deps, queued);
     sessions.starting(sessionId, { runId, transport, auth, profile });
     if (changesHome(queued, profile)) sessions.forgetConversation(sessionId);
-    const { taskId, tokenBudget } = queued;
-    return route === null
-      ? null
-      : { ...route, key: keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
+    return route === null ? null : { ...route, key: keys.issueKey(describeKeyHolder(sessions, queued)) };
   });
 }
 

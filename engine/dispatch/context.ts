@@ -29,7 +29,12 @@ export interface RunKeys {
   /** Returns the same address, whether or not anything answers there. */
   buildRoute(): string;
   /** Inside `storage.write`: creates a new key, the only one of this session. */
-  issueKey(run: { sessionId: string; taskId: string; budgetTokens: number | null }): string;
+  issueKey(run: {
+    sessionId: string;
+    taskId: string;
+    budgetTokens: number | null;
+    claimedTokens: number;
+  }): string;
   /** Inside `storage.write`: revokes the keys of a session. */
   revokeKey(sessionId: string): void;
   /** Returns when a provider's limit for this session ends, Unix ms; null for none. */

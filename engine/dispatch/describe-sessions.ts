@@ -4,10 +4,9 @@ import type {
   PlanEntry,
   ReadingTime,
   StreamFacts,
-  StreamUsage,
 } from '../workers/agents/index.ts';
 import type { CommitResult } from '../workers/runner/runs/index.ts';
-import type { Session } from '../workers/sessions/index.ts';
+import { addClaim, type Session } from '../workers/sessions/index.ts';
 import type { LiveFacts } from './live-facts.ts';
 import type { SessionLogs } from './session-logs.ts';
 
@@ -63,17 +62,6 @@ export interface DescriberDeps {
   listPullRequests(): ReadonlyMap<string, KnownPullRequest>;
 }
 
-function added(one: StreamUsage | null, other: StreamUsage | null): StreamUsage | null {
-  if (one === null || other === null) return one ?? other;
-  return {
-    input: one.input + other.input,
-    cached: one.cached + other.cached,
-    output: one.output + other.output,
-    costUsd:
-      one.costUsd === null && other.costUsd === null ? null : (one.costUsd ?? 0) + (other.costUsd ?? 0),
-  };
-}
-
 const pickKnown = (known: KnownPullRequest | undefined): KnownPullRequest | null => {
   if (known === undefined) return null;
   const { number, url, state, askedAt } = known;
@@ -114,15 +102,14 @@ export function createSessionDescriber(deps: DescriberDeps) {
       readsMessages: deps.findReadingTime(session),
       pullRequest: pickKnown(pulls.get(sessionId)),
     };
-    // Facts of a run are recorded at its end, and must not be counted twice.
-    const facts = state === 'queued' || state === 'ended' ? null : deps.facts(sessionId);
+    const facts = deps.facts(sessionId);
     if (facts === null) return { ...session, ...quiet };
     return {
       ...session,
       ...quiet,
       agentSession: facts.agentSession ?? session.agentSession,
       model: facts.model ?? session.model,
-      usage: added(session.usage, facts.usage),
+      usage: addClaim(session.usage, facts.usage),
       toolCalls: (session.toolCalls ?? 0) + facts.toolCalls,
       activity: facts.activity,
       plan: facts.plan,

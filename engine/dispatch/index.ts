@@ -2,6 +2,7 @@ import type { RunPlanner } from '../board/index.ts';
 import type { DispatchPort } from '../board/workflow/index.ts';
 import type { CallAuthor } from '../core/api/operation.ts';
 import type { StreamFacts } from '../workers/agents/index.ts';
+import { addClaim, type SessionUsage } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 import { createEndings } from './endings.ts';
 import { enqueueSession } from './enqueue.ts';
@@ -22,8 +23,13 @@ export interface Dispatcher extends DispatchPort, RunPlanner {
   /** Settles the state that an earlier host left behind, then starts waiting sessions. */
   recover(): Promise<void>;
   readonly cap: number;
-  /** Returns the facts that a running session has reported so far; null if it is not running here. */
+  /**
+   * Returns the facts that a running session has reported so far, without usage if the gateway counts it; null if it is
+   * not running here.
+   */
   facts(sessionId: string): StreamFacts | null;
+  /** Returns what agents claim about the runs of a UTC day that the gateway does not count; null for nothing. */
+  sumClaims(day: string): SessionUsage | null;
   /** Inside `storage.write`: resumes a paused session now. False if it is not paused. */
   resume(sessionId: string, by: CallAuthor): boolean;
   /** Resumes the sessions that were paused with this code, before their time. */
@@ -87,6 +93,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     recordOwnWord: sessions.recordOwnWord,
     isLive: (sessionId) => sessions.get(sessionId).state !== 'ended',
     facts: queue.facts,
+    sumClaims: (day) => queue.listClaims().reduce(addClaim, sessions.claimedOn(day)),
     resume,
     resumePaused,
     resumeAnswered,

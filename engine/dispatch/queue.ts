@@ -1,6 +1,6 @@
 import { createDueTimer } from '../core/base/due-timer.ts';
 import { asSvcError } from '../core/base/errors.ts';
-import type { StreamFacts } from '../workers/agents/index.ts';
+import type { StreamFacts, StreamUsage } from '../workers/agents/index.ts';
 import { chooseNext } from './choose-next.ts';
 import type { DispatchDeps } from './context.ts';
 import { takeOwnUsage } from './own-usage.ts';
@@ -28,8 +28,13 @@ export interface RunQueue {
   startWaiting(): void;
   /** Records the facts that the run of a session has reported so far. */
   noteFacts(sessionId: string, facts: StreamFacts): void;
-  /** Returns the facts that a running session has reported so far; null if it is not running here. */
+  /**
+   * Returns the facts that a running session has reported so far, without usage if the gateway counts it; null if it is
+   * not running here.
+   */
   facts(sessionId: string): StreamFacts | null;
+  /** Returns the usage that running sessions claim so far, where the gateway does not count it. */
+  listClaims(): (StreamUsage | null)[];
   /** Resolves when no session is being worked on any more. */
   whenSettled(): Promise<unknown>;
   close(): void;
@@ -109,6 +114,16 @@ export function createQueue(
     if (wanted !== null) ownSession(sessionId, wanted);
   }
 
+  function readFacts(sessionId: string): StreamFacts | null {
+    const facts = active.get(sessionId)?.facts ?? null;
+    const session = facts === null ? null : sessions.get(sessionId);
+    // They are recorded at the end, and must not be counted twice.
+    if (facts === null || session === null || session.state === 'queued' || session.state === 'ended')
+      return null;
+    const own = takeOwnUsage(deps, session, facts);
+    return own.usage !== null && sessions.isCounted(sessionId) ? { ...own, usage: null } : own;
+  }
+
   return {
     ownSession,
     ownSessionNext,
@@ -117,10 +132,8 @@ export function createQueue(
       const owner = active.get(sessionId);
       if (owner !== undefined) owner.facts = facts;
     },
-    facts(sessionId) {
-      const facts = active.get(sessionId)?.facts ?? null;
-      return facts === null ? null : takeOwnUsage(deps, sessions.get(sessionId), facts);
-    },
+    facts: readFacts,
+    listClaims: () => [...active.keys()].map((id) => readFacts(id)?.usage ?? null),
     whenSettled: () => Promise.allSettled([...active.values()].map(({ done }) => done)),
     close: timer.close,
   };

@@ -11,6 +11,7 @@ import {
   type SessionVisitor,
   type SessionVisitors,
 } from '../workers/sessions/index.ts';
+import { describeKeyHolder } from './budget.ts';
 import type { Dispatcher, RunKeys } from './index.ts';
 import { checkUnvisited, discardedError, isPaused } from './session-checks.ts';
 
@@ -132,13 +133,11 @@ export function createVisits(deps: VisitsDeps): SessionVisits {
       const { auth } = requireEnterable(sessionId);
       const route = auth === 'gateway' && !hasOwnLogin ? await requireRoute(sessionId) : null;
       return storage.write(() => {
-        const { taskId, agent, branch, agentSession, tokenBudget, cwd, isPaused } =
-          requireEnterable(sessionId);
+        const session = requireEnterable(sessionId);
+        const { taskId, agent, branch, agentSession, cwd, isPaused } = session;
         visitors.enter(sessionId, pid);
         const gateway =
-          route === null
-            ? null
-            : { ...route, key: keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
+          route === null ? null : { ...route, key: keys.issueKey(describeKeyHolder(sessions, session)) };
         const agentFolder = deps.agentFolder(sessionId);
         return { sessionId, taskId, agent, cwd, branch, agentSession, isPaused, gateway, agentFolder };
       });

@@ -5,8 +5,10 @@ import type { Log } from '../core/base/log.ts';
 import { version } from '../core/base/own-package.ts';
 import { parseAddress } from '../core/base/values/address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import { createPricing } from './books/pricing.ts';
+import type { SessionBooks } from '../workers/sessions/index.ts';
+import { createPricing, type ModelPricing } from './books/pricing.ts';
 import { type BooksReader, createBooksReader } from './books/read.ts';
+import { type CallStatistics, createCallStatistics, createSessionBooks } from './books/session-books.ts';
 import { sumAllUsage } from './books/sum-usage.ts';
 import { buildSettings, type GatewayConfig } from './build-settings.ts';
 import { type ContentChoices, createContentChoices } from './content-choices.ts';
@@ -36,6 +38,10 @@ export interface EngineGateway {
   keys: GatewayKeys;
   process: GatewayProcess;
   books: BooksReader;
+  /** What sessions are told about their calls. */
+  sessionBooks: SessionBooks;
+  /** The calls of sessions, for the statistics. */
+  statistics: CallStatistics;
   content: ContentChoices;
   embed: EmbedTexts;
   /** Reports whether the daily budget for all calls has tokens left, by the current configuration. */
@@ -93,6 +99,14 @@ export function createEngineGateway(deps: EngineGatewayDeps): EngineGateway {
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
   );
   let timer: NodeJS.Timeout | null = null;
+  let known: { config: GatewayConfig; pricing: ModelPricing } | null = null;
+
+  /** Returns the current prices, whose patterns are compiled once for each configuration. */
+  function findPricing(): ModelPricing {
+    const config = deps.config();
+    if (known?.config !== config) known = { config, pricing: createPricing(config) };
+    return known.pricing;
+  }
   let isTelling = false;
 
   /** Reports each reached budget once, even if no engine was running at the time. */
@@ -133,13 +147,15 @@ export function createEngineGateway(deps: EngineGatewayDeps): EngineGateway {
     keys,
     process: gateway,
     books,
+    sessionBooks: createSessionBooks(books, findPricing),
+    statistics: createCallStatistics(books, findPricing),
     content,
     embed: createEmbedder({ storage, keys, gateway }),
     hasDayBudget() {
       const limit = deps.config().ai.budget_tokens_day;
       if (limit === 0) return true;
       const parts = books.listUsage(formatDay(startOfDay(clock.now())), null);
-      return sumAllUsage(parts, createPricing(deps.config())).spent < limit;
+      return sumAllUsage(parts, findPricing()).tokens < limit;
     },
     runKeys: {
       findRoute: gateway.findRoute,

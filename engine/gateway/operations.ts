@@ -5,7 +5,7 @@ import { rfc3339 } from '../core/base/clock.ts';
 import { SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import type { Storage } from '../storage/index.ts';
-import type { Sessions } from '../workers/sessions/index.ts';
+import type { Sessions, SessionUsage } from '../workers/sessions/index.ts';
 import { createPricing } from './books/pricing.ts';
 import { sumAllUsage, USAGE_GROUPS } from './books/sum-usage.ts';
 import { type ContentChoices, contentLogPath, namePersonHolder } from './content-choices.ts';
@@ -28,6 +28,8 @@ export interface GatewayOperationsDeps extends UsageViewDeps {
   /** The data folder. */
   data: string;
   sessions: Pick<Sessions, 'list' | 'resolve'>;
+  /** Returns what agents claim about the runs of a UTC day that made no call; null for nothing. */
+  sumClaims(day: string): SessionUsage | null;
 }
 
 /** Creates the operations of clients on the gateway and its books. None of them returns the content of a call. */
@@ -185,10 +187,10 @@ function contentOperations({ storage, keys, gateway, content, data, sessions }: 
 }
 
 function usageOperations(deps: GatewayOperationsDeps) {
-  const { clock, books, config, gateway, sessions } = deps;
+  const { clock, books, config, gateway, sessions, sumClaims } = deps;
   const sums = createNamedSums(sessions);
   const views = createUsageViews(deps, sums);
-  const readDay = createDayReader({ clock, books, config, gateway, sums });
+  const readDay = createDayReader({ clock, books, config, gateway, sumClaims, sums });
   return [
     wireOperation({
       name: 'gateway.usage',
@@ -217,7 +219,7 @@ function usageOperations(deps: GatewayOperationsDeps) {
     wireOperation({
       name: 'gateway.today',
       about:
-        'Usage of this UTC day by session, model, provider and task, by the hour, and the budget of the day; for the same calls as gateway.usage.',
+        'Usage of this UTC day by session, model, provider and task, by the hour, and the budget of the day; for the same calls as gateway.usage. `spent` adds what agents claim about runs without such calls.',
       seat: 'any',
       changes: false,
       input: z.strictObject({}),

@@ -1,6 +1,9 @@
+import { toWire, type WireValue } from '../core/api/operation.ts';
 import { type Clock, rfc3339 } from '../core/base/clock.ts';
+import { type SessionUsage, sumUsages } from '../workers/sessions/index.ts';
 import { createPricing } from './books/pricing.ts';
 import type { BooksReader } from './books/read.ts';
+import { describeParts } from './books/session-books.ts';
 import { sumAllUsage, type UsageGroup, type UsageSum } from './books/sum-usage.ts';
 import type { GatewayConfig } from './build-settings.ts';
 import { DAY_MS, formatDay, type NamedSums, startOfDay } from './named-sums.ts';
@@ -32,10 +35,15 @@ export interface DayUsage {
   /** 0 for unlimited. */
   budget_tokens_day: number;
   total: Omit<UsageSum, 'key'>;
+  /** The same calls, and what agents claim about runs that made none; null for nothing. */
+  spent: WireValue<SessionUsage> | null;
   /** Tokens by the hour in which their calls started: 24 numbers. */
   hours: number[];
   groups: Record<(typeof SHOWN_GROUPS)[number], NamedUsage[]>;
 }
+
+/** The part of it that is in the books. */
+type CountedDay = Omit<DayUsage, 'spent' | 'is_running'> & { counted: SessionUsage | null };
 
 /** Creates a reader for the usage of this UTC day, for the dashboard. */
 export function createDayReader({
@@ -43,17 +51,19 @@ export function createDayReader({
   books,
   config,
   gateway,
+  sumClaims,
   sums: { findSessions, sumBy },
 }: {
   clock: Clock;
   books: BooksReader;
   config(): GatewayConfig;
   gateway: Pick<GatewayProcess, 'isRunning' | 'buildRoute'>;
+  sumClaims(day: string): SessionUsage | null;
   sums: NamedSums;
 }): (scope: UsageScope) => DayUsage {
-  let shown: { version: number; usage: DayUsage; config: GatewayConfig } | null = null;
+  let shown: { version: number; usage: CountedDay; config: GatewayConfig } | null = null;
 
-  function sumDay(since: number, now: GatewayConfig, { session, number }: UsageScope): DayUsage {
+  function sumDay(since: number, now: GatewayConfig, { session, number }: UsageScope): CountedDay {
     const { ai } = now;
     const day = formatDay(since);
     const parts = books.listUsage(day, number);
@@ -73,10 +83,10 @@ export function createDayReader({
         ai.providers.some(({ enabled }) => enabled !== false) ||
         ai.ollama.host !== '' ||
         ai.passthrough.anthropic.base_url !== '',
-      is_running: false,
       address: gateway.buildRoute(),
       budget_tokens_day: ai.budget_tokens_day,
       total: sumAllUsage(parts, pricing),
+      counted: describeParts(parts, pricing),
       hours: books.listHours(day, number),
       groups: {
         session: listDayUsage('session'),
@@ -100,6 +110,9 @@ export function createDayReader({
       shown.usage.of_session === scope.session;
     const usage = isKnown && shown !== null ? shown.usage : sumDay(since, now, scope);
     shown = { version, config: now, usage };
-    return { ...usage, is_running: gateway.isRunning() };
+    const { counted, ...calls } = usage;
+    // Only the Chair sees what others do.
+    const claimed = scope.session === null ? sumClaims(day) : null;
+    return { ...calls, spent: toWire(sumUsages([counted, claimed])), is_running: gateway.isRunning() };
   };
 }

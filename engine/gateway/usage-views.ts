@@ -100,7 +100,7 @@ function findLeaks(
     of_session: session,
     after_end_calls: late.calls,
     after_end_tokens: late.tokens,
-    without_task_tokens: persons.spent,
+    without_task_tokens: persons.tokens,
     bypassing_sessions: unbooked.slice(0, MOST_LISTED).map(({ sessionId, agent, usage }) => ({
       session_id: sessionId,
       agent,
@@ -120,7 +120,7 @@ function findLeaks(
     })),
     cache_write_tokens: today.cache_write,
     cache_read_tokens: today.cache_read,
-    estimated_tokens: today.estimated,
+    estimated_tokens: today.estimated_tokens,
   };
 }
 
@@ -137,7 +137,7 @@ function describeGovernance(
     of_session: session,
     mode: ai.mode,
     budget_tokens_day: ai.budget_tokens_day,
-    spent_tokens_day: today.spent,
+    spent_tokens_day: today.tokens,
     cost_usd_day: today.cost_usd,
     resets_at: rfc3339(since + DAY_MS),
     denied_calls: today.denied,

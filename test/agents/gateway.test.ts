@@ -115,7 +115,7 @@ describe('a real agent through the gateway', { concurrency: 2 }, () => {
             const [row] = rows;
             assert.equal(row?.key, run.id);
             assert.deepEqual(
-              [row?.calls, row?.failed, row?.estimated],
+              [row?.calls, row?.failed, row?.estimated_tokens],
               [asked.length, 0, 0],
               JSON.stringify(row),
             );

@@ -89,6 +89,7 @@ export async function startBenchGateway(upstream: number, data: string) {
       sessionId: 's-1',
       taskId: 't-1',
       budgetTokens: null,
+      claimedTokens: 0,
     }),
   );
   storage.close();

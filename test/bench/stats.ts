@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createStats } from '../../engine/board/stats/index.ts';
 import type { Db } from '../../engine/storage/index.ts';
 import { fakeClock } from '../support/clock.ts';
+import { readCallStatistics } from '../support/gateway/call-statistics.ts';
 import { temporaryFolder } from '../support/workspaces/git.ts';
 import { openSpine } from '../support/workspaces/spine.ts';
 import { type Figure, figure, median } from './figure.ts';
@@ -24,7 +25,7 @@ export async function statsOfMany(): Promise<Figure[]> {
   try {
     fillYear(storage.db, clock.now());
     const scan = storage.db.prepare(SCAN);
-    const open = () => createStats({ storage, events, clock, cap: 4 });
+    const open = () => createStats({ storage, events, clock, books: readCallStatistics(folder), cap: 4 });
     const stats = open();
     const [first, all, week, reference]: [number[], number[], number[], number[]] = [[], [], [], []];
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,6 +1,6 @@
-import { formatCount } from '../../engine/core/base/text.ts';
+import { formatClockTime, formatCount } from '../../engine/core/base/text.ts';
 import { isPausedRun, nameSessionState } from '../../engine/index.ts';
-import { describeRetryTime, formatClockTime } from '../panes/time.ts';
+import { describeRetryTime } from '../panes/time.ts';
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';

@@ -1,8 +1,7 @@
-import { formatLocalTime } from '../../engine/core/base/text.ts';
+import { formatClockTime, formatLocalTime } from '../../engine/core/base/text.ts';
 import { describeLinkState, nameSessionState } from '../../engine/index.ts';
 import { alignEnds } from '../panes/lines.ts';
-import { formatClockTime } from '../panes/time.ts';
-import { describeToday, sumToday } from '../panes/today.ts';
+import { describeToday } from '../panes/today.ts';
 import { listWaitingCounts } from '../panes/waiting.ts';
 import type { State } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
@@ -20,7 +19,7 @@ function listEngineFacts(state: State): string[] {
   const { link, data, now } = state;
   const { status } = data;
   const receiver = status?.receivers[0];
-  const { runs, tokens, money } = describeToday(sumToday(data, now), data.usage);
+  const { runs, tokens, money } = describeToday(data, now);
   const phase = { live: 'engine ok', connecting: 'connecting', lost: 'engine gone' }[link.phase];
   const workers = [
     status === null ? null : `${status.workers.running} live`,

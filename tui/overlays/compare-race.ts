@@ -4,9 +4,9 @@ import { type StateTransition, showMessage, transitionTo } from '../actions/tran
 import { TOO_FAST_MS } from '../keymap/run-binding.ts';
 import { getLayout, PREVIEW_EDGE } from '../layout/layout.ts';
 import { getPatchRows, renderPatchRow } from '../panes/patch-lines.ts';
-import { formatSessionTokens } from '../panes/run-facts.ts';
+import { formatSessionCost, formatSessionTokens } from '../panes/run-facts.ts';
 import { getStateStyle } from '../panes/states.ts';
-import { formatCost, formatLineCounts, formatRunTime } from '../panes/work-columns.ts';
+import { formatLineCounts, formatRunTime } from '../panes/work-columns.ts';
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { CompareRace } from '../state/overlays.ts';
@@ -77,16 +77,16 @@ function renderRacer(
     ),
     span(padText(told, 9), getStateStyle(told)),
     span(` ${padText(describeEvidence(racer), 12)} `, getStateStyle(racer.evidence.state)),
-    span(padText(String(racer.files ?? racer.committed?.files ?? '-'), 5, 'right')),
-    span(padText(formatLineCounts(racer), 11, 'right')),
+    span(padText(String(racer.files ?? racer.committed?.files ?? '-'), 4, 'right')),
+    span(padText(formatLineCounts(racer), 10, 'right')),
     span(padText(formatSessionTokens(racer) || '-', 7, 'right')),
-    span(padText(formatCost(racer), 6, 'right')),
+    span(padText(formatSessionCost(racer), 8, 'right')),
     span(padText(formatRunTime(racer, state), 5, 'right')),
   ];
   return isShown ? parts.map(({ text }) => span(text, 'strong')) : parts;
 }
 
-const HEAD = `   ${padText('id', 5)} ${padText('agent', 9)} ${padText('state', 9)} ${padText('evidence', 12)} ${padText('files', 5, 'right')}${padText('+/-', 11, 'right')}${padText('tokens', 7, 'right')}${padText('cost', 6, 'right')}${padText('time', 5, 'right')}`;
+const HEAD = `   ${padText('id', 5)} ${padText('agent', 9)} ${padText('state', 9)} ${padText('evidence', 12)} ${padText('file', 4, 'right')}${padText('+/-', 10, 'right')}${padText('tokens', 7, 'right')}${padText('cost', 8, 'right')}${padText('time', 5, 'right')}`;
 
 /** Renders the lines above the diff, and the diff. */
 function renderParts(

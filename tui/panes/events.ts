@@ -1,4 +1,9 @@
-import { formatLocalTime, localizeTimes, stripMarkdown } from '../../engine/core/base/text.ts';
+import {
+  formatClockTime,
+  formatLocalTime,
+  localizeTimes,
+  stripMarkdown,
+} from '../../engine/core/base/text.ts';
 import { nameEvent } from '../../engine/index.ts';
 import type { DashboardData, EventRow, ListedNotice } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
@@ -7,7 +12,6 @@ import { span, type TextStyle } from '../text/theme.ts';
 import { formatFirstLine } from './bus.ts';
 import { renderQuote } from './lines.ts';
 import { definePane } from './pane.ts';
-import { formatClockTime } from './time.ts';
 
 /** Lists the ids of everything that an event is about. */
 export function describeEventSubjects(event: EventRow): string {

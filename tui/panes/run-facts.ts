@@ -1,4 +1,11 @@
-import { formatCount, formatDollars, formatTokenCount } from '../../engine/core/base/text.ts';
+import {
+  formatClockTime,
+  formatCost,
+  formatCount,
+  formatTokenCount,
+  localizeTimes,
+  markEstimate,
+} from '../../engine/core/base/text.ts';
 import { isPausedRun } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { DashboardData, ShownSession } from '../state/rows.ts';
@@ -7,11 +14,17 @@ import { cleanText, renderFacts, truncateText, wrapText } from '../text/text.ts'
 import { type StyledLine, span, type TextStyle } from '../text/theme.ts';
 import { formatFirstLine } from './bus.ts';
 import { describeRunMode } from './plan.ts';
-import { describeRetryTime, formatClockTime, formatWait } from './time.ts';
+import { describeRetryTime, formatWait } from './time.ts';
 
 /** All tokens of a session, input and output. */
 export const formatSessionTokens = ({ usage }: Pick<ShownSession, 'usage'>): string =>
-  usage === null ? '-' : formatTokenCount(usage.input + usage.output);
+  usage === null
+    ? '-'
+    : markEstimate(formatTokenCount(usage.input + usage.output), usage.estimated_tokens > 0);
+
+/** The cost of a session. */
+export const formatSessionCost = ({ usage }: Pick<ShownSession, 'usage'>): string =>
+  usage === null ? '-' : formatCost(usage.cost_usd, usage);
 
 function describeSpending({
   usage,
@@ -22,10 +35,10 @@ function describeSpending({
   return [
     usage === null
       ? null
-      : `${formatTokenCount(usage.input)} in (${formatTokenCount(usage.cached)} cached), ${formatTokenCount(usage.output)} out`,
+      : `${markEstimate(formatTokenCount(usage.input), usage.estimated_tokens > 0)} in (${formatTokenCount(usage.cached)} cached), ${formatTokenCount(usage.output)} out`,
     saved === 0 ? null : `${formatTokenCount(saved)} spared`,
     budget === null ? null : `at most ${formatTokenCount(budget)}`,
-    usage?.cost_usd == null ? null : formatDollars(usage.cost_usd),
+    usage?.cost_usd == null ? null : formatSessionCost({ usage }),
     calls === null || calls === 0 ? null : formatCount(calls, 'tool call'),
   ]
     .filter((each) => each !== null)
@@ -74,12 +87,12 @@ export function renderRunLines(
           : null,
         'warn',
       ],
-      ['why', isWaiting && pause !== null ? `${pause.code}: ${pause.text}` : null],
+      ['why', isWaiting && pause !== null ? localizeTimes(`${pause.code}: ${pause.text}`) : null],
       [
         'waits',
         held === undefined
           ? null
-          : `${held.agent} is suspended ${describeRetryTime(held.reopen_at, now)}: ${held.code}: ${held.text}`,
+          : `${held.agent} is suspended ${describeRetryTime(held.reopen_at, now)}: ${held.code}: ${localizeTimes(held.text)}`,
         'bad',
       ],
       ...listMessages(data, row, now),

@@ -1,7 +1,8 @@
+import { formatClockTime } from '../../engine/core/base/text.ts';
 import { workLeftBy } from '../../engine/index.ts';
 import type { SessionFacts, ShownTask } from '../state/rows.ts';
 import type { TextStyle } from '../text/theme.ts';
-import { formatClockTime, formatWait } from './time.ts';
+import { formatWait } from './time.ts';
 
 /** Adds the remaining time to `paused`, as lists show it. */
 export const addWait = (state: string, at: string | null, now: number): string =>

@@ -1,5 +1,5 @@
 import { renderBar, renderSparkline } from '../../engine/core/base/charts.ts';
-import { formatDollars, formatElapsed, formatTokenCount } from '../../engine/core/base/text.ts';
+import { formatElapsed } from '../../engine/core/base/text.ts';
 import {
   describeFigures,
   describeQueue,
@@ -7,6 +7,8 @@ import {
   describeRework,
   describeSuccess,
   foldValues,
+  formatGroupCost,
+  formatGroupTokens,
 } from '../../engine/index.ts';
 import type { DashboardData, ListedStats } from '../state/rows.ts';
 import { cleanText, renderFacts } from '../text/text.ts';
@@ -96,15 +98,7 @@ function renderDays({ days }: ListedStats, cells: number): StyledLine[] {
   ];
 }
 
-const formatCost = ({ cost_usd: cost, untold_cost: untold }: Figures): string =>
-  cost === null ? '-' : `${formatDollars(cost)}${untold > 0 ? '+' : ''}`;
-
 const countTokens = ({ tokens }: Figures): number => tokens.input + tokens.output;
-
-const formatTokens = (figures: Figures): string =>
-  figures.runs === figures.untold_tokens
-    ? '-'
-    : `${formatTokenCount(countTokens(figures))}${figures.untold_tokens > 0 ? '+' : ''}`;
 
 const toShare = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
@@ -155,7 +149,7 @@ export const statsPane = definePane<StatsRow>({
       align: 'right',
       minWidth: 38,
       value: ({ figures }) => (figures.runs === figures.untold_tokens ? null : countTokens(figures)),
-      text: ({ figures }) => formatTokens(figures),
+      text: ({ figures }) => formatGroupTokens(figures),
     },
     {
       head: 'cost',
@@ -163,7 +157,7 @@ export const statsPane = definePane<StatsRow>({
       align: 'right',
       minWidth: 62,
       value: ({ figures }) => figures.cost_usd,
-      text: ({ figures }) => formatCost(figures),
+      text: ({ figures }) => formatGroupCost(figures),
     },
     { head: 'name', text: ({ name }) => name },
   ],

@@ -1,4 +1,4 @@
-import { formatLocalTime } from '../../engine/core/base/text.ts';
+import { formatClockTime, formatLocalTime, localizeTimes } from '../../engine/core/base/text.ts';
 import { isPausedRun, nameEvent, nameTaskState } from '../../engine/index.ts';
 import { hasFactsBox } from '../layout/layout.ts';
 import { findDetail } from '../state/details.ts';
@@ -11,7 +11,7 @@ import { renderHeading, renderProblem, renderQuote } from './lines.ts';
 import type { PanePreview } from './pane.ts';
 import { renderAgreement, renderPlanLines } from './plan.ts';
 import { addResumeTime, canStillRun } from './states.ts';
-import { formatClockTime, formatTimeSince, formatWait } from './time.ts';
+import { formatTimeSince, formatWait } from './time.ts';
 
 export const describeTaskSource = (task: { source: string; source_ref: string | null }): string =>
   task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`;
@@ -99,7 +99,7 @@ const describePause = (
   now: number,
 ): string | null => {
   if (status !== 'assigned' || at === null || !isPausedRun({ resume_at: at }, now)) return null;
-  const why = pause === null ? '' : `: ${pause.code}: ${pause.text}`;
+  const why = pause === null ? '' : `: ${pause.code}: ${localizeTimes(pause.text)}`;
   return `until ${formatClockTime(at, now)}, ${formatWait(at, now)} from now${why}`;
 };
 

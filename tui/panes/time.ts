@@ -1,4 +1,4 @@
-import { formatAge, formatLocalTime } from '../../engine/core/base/text.ts';
+import { formatAge, formatClockTime } from '../../engine/core/base/text.ts';
 import { isUntilAnswered } from '../../engine/index.ts';
 
 /** Formats how long ago. Whole minutes, so that a quiet screen is not redrawn every second. */
@@ -39,13 +39,6 @@ export function formatWait(until: string, now: number): string {
   if (minutes < 100) return `${minutes}m`;
   const hours = Math.round(minutes / 60);
   return hours < 48 ? `${hours}h` : `${Math.round(hours / 24)}d`;
-}
-
-/** Formats the local time to the minute, with the date unless it is today. */
-export function formatClockTime(at: string, now: number): string {
-  const text = formatLocalTime(at);
-  const isToday = text.slice(0, 10) === formatLocalTime(new Date(now).toISOString()).slice(0, 10);
-  return text.slice(isToday ? 11 : 5, 16);
 }
 
 /** Formats until when an agent is suspended. After that, single runs try it again. */

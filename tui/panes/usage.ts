@@ -1,5 +1,5 @@
 import { renderSparkline } from '../../engine/core/base/charts.ts';
-import { formatCount, formatDollars, formatTokenCount } from '../../engine/core/base/text.ts';
+import { formatCost, formatCount, formatTokenCount, markEstimate } from '../../engine/core/base/text.ts';
 import type { DashboardData, ListedUsageDay } from '../state/rows.ts';
 import { cleanText, renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
@@ -58,11 +58,8 @@ function listUsageLines({ usage }: Pick<DashboardData, 'usage'>): readonly Usage
   return lines;
 }
 
-/** Formats the cost, and whether it is complete. */
-function formatCost({ cost_usd: cost, unpriced }: Pick<NamedUsage, 'cost_usd' | 'unpriced'>): string {
-  if (cost === null) return '-';
-  return `${formatDollars(cost)}${unpriced > 0 ? '+' : ''}`;
-}
+const formatTokens = ({ tokens, estimated_tokens: estimated }: Omit<NamedUsage, 'key' | 'label'>): string =>
+  markEstimate(formatTokenCount(tokens), estimated > 0);
 
 /** Formats the tokens of today, and the budget if its total is known. */
 export function describeDay({
@@ -70,12 +67,12 @@ export function describeDay({
   budget_tokens_day: budget,
   of_session: session,
 }: ListedUsageDay): string {
-  const spent = formatTokenCount(total.spent);
+  const spent = formatTokens(total);
   return budget === 0 || session !== null ? spent : `${spent} of ${formatTokenCount(budget)}`;
 }
 
 const isSpent = ({ total, budget_tokens_day: budget, of_session: session }: ListedUsageDay): boolean =>
-  budget > 0 && session === null && total.spent >= budget;
+  budget > 0 && session === null && total.tokens >= budget;
 
 /** The budget is for a day in UTC. */
 const describeReset = ({ resets_at: at }: ListedUsageDay): string => `resets at ${at.slice(11, 16)} UTC`;
@@ -163,9 +160,15 @@ export const usagePane = definePane<UsageLine>({
       width: 6,
       align: 'right',
       isLively: true,
-      text: ({ usage }) => formatTokenCount(usage.tokens),
+      text: ({ usage }) => formatTokens(usage),
     },
-    { head: 'cost', width: 8, align: 'right', isLively: true, text: ({ usage }) => formatCost(usage) },
+    {
+      head: 'cost',
+      width: 8,
+      align: 'right',
+      isLively: true,
+      text: ({ usage }) => formatCost(usage.cost_usd, usage),
+    },
     {
       head: 'calls',
       width: 5,
@@ -190,12 +193,12 @@ export const usagePane = definePane<UsageLine>({
   describeTab: ({ data: { usage } }) =>
     usage === null || usage.total.tokens === 0
       ? ''
-      : `${isSpent(usage) ? ' !' : ''} ${formatTokenCount(usage.total.tokens)}`,
+      : `${isSpent(usage) ? ' !' : ''} ${formatTokens(usage.total)}`,
   note({ data: { usage } }) {
     if (usage === null) return undefined;
     const reset = describeReset(usage);
     if (isSpent(usage)) return `budget used up, ${reset}`;
-    const spent = usage.total.spent === 0 ? '' : `${describeDay(usage)} · `;
+    const spent = usage.total.tokens === 0 ? '' : `${describeDay(usage)} · `;
     return `${spent}budget ${reset}`;
   },
   empty: explainEmptyUsage,
@@ -209,12 +212,12 @@ export const usagePane = definePane<UsageLine>({
         [
           ['by', by === 'all' ? null : by],
           ['title', usage.label],
-          ['tokens', `${formatTokenCount(usage.tokens)} in ${formatCount(usage.calls, 'call')}`],
+          ['tokens', `${formatTokens(usage)} in ${formatCount(usage.calls, 'call')}`],
           ['input', formatTokenCount(usage.input)],
           ['from cache', formatTokenCount(usage.cache_read)],
           ['to cache', formatTokenCount(usage.cache_write)],
           ['output', formatTokenCount(usage.output)],
-          ['cost', usage.cost_usd === null ? null : formatDollars(usage.cost_usd)],
+          ['cost', usage.cost_usd === null ? null : formatCost(usage.cost_usd, usage)],
           [
             'no price',
             usage.unpriced === 0
@@ -222,7 +225,10 @@ export const usagePane = definePane<UsageLine>({
               : `${formatTokenCount(usage.unpriced)} tokens; ai.prices can set their price`,
             'warn',
           ],
-          ['estimated', usage.estimated === 0 ? null : formatTokenCount(usage.estimated)],
+          [
+            'estimated',
+            usage.estimated_tokens === 0 ? null : `${formatTokenCount(usage.estimated_tokens)} tokens`,
+          ],
           ['failed', usage.failed === 0 ? null : formatCount(usage.failed, 'call'), 'bad'],
           ['denied', usage.denied === 0 ? null : formatCount(usage.denied, 'call'), 'bad'],
           ...(by === 'all' && day !== null ? listDayFacts(day, isPlain) : []),

@@ -1,4 +1,4 @@
-import { formatCount, formatDollars } from '../../engine/core/base/text.ts';
+import { formatCount } from '../../engine/core/base/text.ts';
 import { isPausedRun, nameSessionState, nameTaskState } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
@@ -6,7 +6,7 @@ import type { SessionFacts, ShownSession } from '../state/rows.ts';
 import { isRaceOver, WORK_SECTIONS, type WorkItem } from '../state/work-items.ts';
 import { listOpenAsks } from './ask-preview.ts';
 import type { PaneColumn } from './pane.ts';
-import { formatSessionTokens } from './run-facts.ts';
+import { formatSessionCost, formatSessionTokens } from './run-facts.ts';
 import { addWait, getStateStyle, isUnreadableWork } from './states.ts';
 import { formatQuietTime, formatSeconds, formatTimeLeft, formatTimeSince } from './time.ts';
 
@@ -74,9 +74,6 @@ export const formatLineCounts = (session: SessionFacts): string => {
   const counts = getCounts(session);
   return counts === null ? '-' : `+${counts.insertions ?? 0} -${counts.deletions ?? 0}`;
 };
-
-export const formatCost = ({ usage }: SessionFacts): string =>
-  usage?.cost_usd == null ? '-' : formatDollars(usage.cost_usd);
 
 /** Describes what the worker does now or, if its agent does not report that, its last output; or why it does nothing. */
 function describePresent(item: WorkItem, state: State): string | null {
@@ -214,11 +211,11 @@ export const WORK_COLUMNS: readonly PaneColumn<WorkItem>[] = [
   }),
   ofRun({
     head: 'cost',
-    width: 6,
+    width: 8,
     minWidth: 100,
     align: 'right',
     isLively: true,
-    text: formatCost,
+    text: formatSessionCost,
     value: ({ usage }) => usage?.cost_usd ?? null,
   }),
   ofRun({

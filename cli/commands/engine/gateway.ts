@@ -1,5 +1,5 @@
 import { SvcError } from '../../../engine/core/base/errors.ts';
-import { formatCount, formatDollars, formatLocalTime } from '../../../engine/core/base/text.ts';
+import { formatCost, formatCount, formatLocalTime } from '../../../engine/core/base/text.ts';
 import type { Api, EngineClient, GatewayState, WireValue } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { type GatewayTrial, TRIED_PROTOCOLS, tryProtocol, withTrialKey } from '../../gateway-trials.ts';
@@ -216,13 +216,10 @@ type Sum = Pick<
   | 'cache_read'
   | 'cache_write'
   | 'estimated'
+  | 'estimated_tokens'
   | 'cost_usd'
   | 'unpriced'
 >;
-
-/** Marks a lower bound, if some of the tokens have no known price. */
-const formatCost = ({ cost_usd: cost, unpriced }: Sum): string | null =>
-  cost === null ? null : `${formatDollars(cost)}${unpriced > 0 ? ' and more' : ''}`;
 
 const usage = defineCommand({
   name: 'gateway usage',
@@ -252,8 +249,8 @@ const usage = defineCommand({
         column('cached', (row) => row.cache_read),
         column('to cache', (row) => row.cache_write),
         column('output', (row) => row.output),
-        { head: 'cost', right: true, value: formatCost },
-        column('estimated', (row) => row.estimated),
+        { head: 'cost', right: true, value: (row) => formatCost(row.cost_usd, row) },
+        column('estimated', (row) => row.estimated_tokens),
         column('failed', (row) => row.failed),
         column('denied', (row) => row.denied),
       ],

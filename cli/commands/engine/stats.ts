@@ -1,5 +1,5 @@
 import { renderBar, renderSparkline } from '../../../engine/core/base/charts.ts';
-import { formatDollars, formatElapsed, formatTokenCount } from '../../../engine/core/base/text.ts';
+import { formatElapsed } from '../../../engine/core/base/text.ts';
 import {
   describeFigures,
   describeQueue,
@@ -7,6 +7,8 @@ import {
   describeRework,
   describeSuccess,
   foldValues,
+  formatGroupCost,
+  formatGroupTokens,
   type StatsFigures,
   type StatsReport,
   type WireValue,
@@ -103,9 +105,3 @@ export const statsCommand = defineCommand({
     );
   },
 });
-
-const formatGroupTokens = ({ runs, tokens, untold_tokens: untold }: WireValue<StatsFigures>): string =>
-  runs === untold ? '-' : `${formatTokenCount(tokens.input + tokens.output)}${untold > 0 ? '+' : ''}`;
-
-const formatGroupCost = ({ cost_usd: cost, untold_cost: untold }: WireValue<StatsFigures>): string =>
-  cost === null ? '-' : `${formatDollars(cost)}${untold > 0 ? '+' : ''}`;

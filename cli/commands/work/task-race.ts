@@ -1,5 +1,5 @@
 import { SvcError } from '../../../engine/core/base/errors.ts';
-import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
+import { formatCost, formatCount, markEstimate, toPrintable } from '../../../engine/core/base/text.ts';
 import type { Racer, RaceState, WireValue } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
@@ -57,12 +57,13 @@ const formatRacers = (
       { head: '-', value: (each) => each.deletions, right: true },
       {
         head: 'tokens',
-        value: (each) => (each.usage === null ? null : each.usage.input + each.usage.output),
+        value: ({ usage }) =>
+          usage && markEstimate(String(usage.input + usage.output), usage.estimated_tokens > 0),
         right: true,
       },
       {
-        head: 'usd',
-        value: (each) => (each.usage?.cost_usd == null ? null : each.usage.cost_usd.toFixed(2)),
+        head: 'cost',
+        value: ({ usage }) => usage && formatCost(usage.cost_usd, usage),
         right: true,
       },
       { head: 'time', value: (each) => formatElapsed(each.elapsed_ms), right: true },

@@ -1,5 +1,5 @@
 import { SvcError } from '../../../engine/core/base/errors.ts';
-import { formatAge } from '../../../engine/core/base/text.ts';
+import { formatAge, markEstimate } from '../../../engine/core/base/text.ts';
 import { agentPrograms, configuration, type EngineClient, findWorkspace } from '../../../engine/index.ts';
 import { type Command, defineCommand, repeatArgument } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
@@ -32,7 +32,9 @@ import { followUp } from './worker-follow-up.ts';
 import { steer } from './worker-steer.ts';
 
 const formatTokens = ({ usage }: Row): string | null =>
-  usage === null ? null : `${formatCount(usage.input)}+${formatCount(usage.output)}`;
+  usage === null
+    ? null
+    : markEstimate(`${formatCount(usage.input)}+${formatCount(usage.output)}`, usage.estimated_tokens > 0);
 
 const formatCount = (count: number): string =>
   count < 10_000

@@ -3,7 +3,7 @@ import { by, type Caller, checkOwnTask, operation } from '../../core/api/operati
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { StreamFacts } from '../../workers/agents/index.ts';
-import type { Session } from '../../workers/sessions/index.ts';
+import { addClaim, type Session } from '../../workers/sessions/index.ts';
 import { dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
 import { hash, id, plannedOptions } from '../input.ts';
 import type { Verification } from '../verify/index.ts';
@@ -114,7 +114,7 @@ function compareOperation(deps: RaceOperationsDeps) {
     const results = rerun?.results ?? [];
     return {
       ...session,
-      usage: session.usage ?? facts?.usage ?? null,
+      usage: addClaim(session.usage, facts?.usage ?? null),
       toolCalls: (session.toolCalls ?? 0) + (facts?.toolCalls ?? 0),
       elapsedMs: session.startedAt === null ? null : Math.max(0, end - Date.parse(session.startedAt)),
       evidence: {

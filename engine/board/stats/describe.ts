@@ -1,5 +1,11 @@
 import type { WireValue } from '../../core/api/operation.ts';
-import { formatCount, formatDollars, formatElapsed, formatTokenCount } from '../../core/base/text.ts';
+import {
+  formatCost,
+  formatCount,
+  formatElapsed,
+  formatTokenCount,
+  markEstimate,
+} from '../../core/base/text.ts';
 import type { DurationFigures, StatsFigures } from './figures.ts';
 import type { StatsReport } from './stats.ts';
 
@@ -37,19 +43,39 @@ const joinCounts = (counts: readonly (readonly [count: number, text: string])[])
     .map(([, text]) => text)
     .join(', ');
 
-function describeTokens({ runs, tokens, untold_tokens: untold }: WireValue<StatsFigures>): string | null {
+function describeTokens({
+  runs,
+  tokens,
+  untold_tokens: untold,
+  estimated_tokens: estimated,
+}: WireValue<StatsFigures>): string | null {
   if (runs === 0) return null;
-  const known = `${formatTokenCount(tokens.input)} in (${formatTokenCount(tokens.cached)} cached), ${formatTokenCount(tokens.output)} out`;
+  const known = `${markEstimate(formatTokenCount(tokens.input), estimated > 0)} in (${formatTokenCount(tokens.cached)} cached), ${formatTokenCount(tokens.output)} out`;
   if (untold === runs) return `not reported by ${runs === 1 ? 'its agent' : 'their agents'}`;
   return untold === 0 ? known : `${known}; ${untold} of ${formatCount(runs, 'run')} reported none`;
 }
 
-function describeCost({ runs, cost_usd: cost, untold_cost: untold }: WireValue<StatsFigures>): string | null {
+function describeCost(figures: WireValue<StatsFigures>): string | null {
+  const { runs, cost_usd: cost, untold_cost: untold, unpriced } = figures;
   if (runs === 0 || cost === null) return null;
-  return untold === 0
-    ? formatDollars(cost)
-    : `${formatDollars(cost)}; ${untold} of ${formatCount(runs, 'run')} reported none`;
+  return [
+    formatCost(cost, { ...figures, unpriced: 0 }),
+    ...(untold === 0 ? [] : [`${untold} of ${formatCount(runs, 'run')} reported none`]),
+    ...(unpriced === 0 ? [] : [`${formatTokenCount(unpriced)} tokens have no known price`]),
+  ].join('; ');
 }
+
+/** Formats the tokens of a group in a table; `+` follows a number that some runs are missing from. */
+export const formatGroupTokens = (figures: WireValue<StatsFigures>): string => {
+  const { runs, tokens, untold_tokens: untold, estimated_tokens: estimated } = figures;
+  if (runs === untold) return '-';
+  const sum = markEstimate(formatTokenCount(tokens.input + tokens.output), estimated > 0);
+  return `${sum}${untold > 0 ? '+' : ''}`;
+};
+
+/** Formats the cost of a group in a table; `+` follows one that some runs or tokens are missing from. */
+export const formatGroupCost = (figures: WireValue<StatsFigures>): string =>
+  formatCost(figures.cost_usd, { ...figures, unpriced: figures.untold_cost + figures.unpriced });
 
 /** Formats the figures of a group as lines. */
 export function describeFigures(figures: WireValue<StatsFigures>): StatsFact[] {

@@ -1,3 +1,4 @@
+import type { CountedCalls, SessionUsage } from '../../workers/sessions/index.ts';
 import type { RunOutcome } from './outcomes.ts';
 import { findPercentile } from './percentile.ts';
 import { type GroupSums, joinTimes } from './sums.ts';
@@ -30,14 +31,20 @@ export interface StatsFigures {
   conflicts: number;
   /** Sessions whose agent was started. */
   runs: number;
-  /** As reported by the agents; `cached` is a part of `input`. */
+  /** As the gateway counted them, otherwise as the agents claim; `cached` is a part of `input`. */
   tokens: { input: number; cached: number; output: number };
-  /** Runs whose agent has not reported any. */
+  /** The part of them that is estimated or claimed. */
+  estimatedTokens: number;
+  /** Runs without any, neither counted nor claimed. */
   untoldTokens: number;
-  /** US dollars; null if no agent has reported any. */
+  /** US dollars; null if none are known. */
   costUsd: number | null;
-  /** Runs whose agent has not reported its cost. */
+  /** Runs whose cost was neither counted nor claimed. */
   untoldCost: number;
+  /** Counted tokens at an unknown price. */
+  unpriced: number;
+  /** True if a number of tokens or a price is an estimate. */
+  estimated: boolean;
   /** From the request to the approval, for tasks that waited for one. */
   toApproval: DurationFigures;
   /** From the first approval to the end. */
@@ -57,14 +64,28 @@ function measureSpan(times: Float64Array): DurationFigures {
 }
 
 /** Computes the figures of a group. */
-export function computeFigures(key: string | null, { counts, times }: GroupSums): StatsFigures {
-  const { done, failed, denied, cancelled, unfinished, input, cached, output, costUsd, ...others } = counts;
+export function computeFigures(
+  key: string | null,
+  { counts, times, calls }: GroupSums,
+  describeCalls: (calls: readonly CountedCalls[]) => SessionUsage | null,
+): StatsFigures {
+  const { done, failed, denied, cancelled, unfinished, input, cached, output, costUsd, ...rest } = counts;
+  const { claimed, counted: countedRuns, ...others } = rest;
+  const counted = describeCalls(calls);
+  const claimsCost = counts.untoldCost + countedRuns < counts.runs;
   return {
     key,
     ...others,
     outcomes: { done, failed, denied, cancelled, unfinished },
-    tokens: { input, cached, output },
-    costUsd: counts.untoldCost < counts.runs ? costUsd : null,
+    tokens: {
+      input: input + (counted?.input ?? 0),
+      cached: cached + (counted?.cached ?? 0),
+      output: output + (counted?.output ?? 0),
+    },
+    estimatedTokens: input + output + (counted?.estimatedTokens ?? 0),
+    costUsd: counted?.costUsd == null && !claimsCost ? null : costUsd + (counted?.costUsd ?? 0),
+    unpriced: counted?.unpriced ?? 0,
+    estimated: claimed > 0 || counted?.estimated === true,
     toApproval: measureSpan(joinTimes(times.toApproval)),
     toEnd: measureSpan(joinTimes(times.toEnd)),
     toPromotion: measureSpan(joinTimes(times.toPromotion)),

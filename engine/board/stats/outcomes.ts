@@ -10,7 +10,7 @@ export interface CountedTask {
   ended_at: number | null;
 }
 
-/** A session for the figures, with its decision; times are Unix ms. */
+/** A session for the figures, with its decision; times are Unix ms. Tokens and cost are as its agent claims. */
 export interface CountedSession {
   runs: number;
   continues: number | null;

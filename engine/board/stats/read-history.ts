@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rfc3339 } from '../../core/base/clock.ts';
 import { STATS_RANGE, type Storage } from '../../storage/index.ts';
+import type { CountedCalls, SessionUsage } from '../../workers/sessions/index.ts';
 import { computeFigures, type StatsFigures } from './figures.ts';
 import { createKeptRanges } from './kept-ranges.ts';
 import { type CountedSession, type CountedTask, outcomeOf, type RunOutcome } from './outcomes.ts';
@@ -56,6 +57,7 @@ interface SessionRow extends CountedSession {
   id: number;
   task_id: number;
   state: string;
+  auth: string | null;
   agent: string;
   project: string | null;
   asked_at: number;
@@ -94,8 +96,17 @@ const keyOf = ({
   ended_at: number | null;
 }): CellKey => ({ agent, project, day: endedAt === null ? null : formatDay(endedAt) });
 
+/** The calls of sessions through the gateway; their prices may change later. */
+export interface StatsBooks {
+  listParts(sessions: readonly number[]): readonly (CountedCalls & { session_id: number })[];
+  /** Sums the calls of each model at each provider. */
+  mergeParts(parts: readonly CountedCalls[]): CountedCalls[];
+  /** Returns what calls have used, at the current prices; null for none. */
+  describeParts(parts: readonly CountedCalls[]): SessionUsage | null;
+}
+
 /** Adds ranges of tasks, by one kind of group. */
-function createHistory(by: StatsKind) {
+function createHistory(by: StatsKind, describeParts: StatsBooks['describeParts']) {
   const groups = new Map<string | null, GroupSums>();
   /** By day, tasks that have not ended. */
   const rest = createGroupSums();
@@ -142,11 +153,11 @@ function createHistory(by: StatsKind) {
   function finish(): Omit<RunHistory, 'removed'> {
     const total = createGroupSums();
     for (const each of [rest, ...groups.values()]) addGroupSums(total, each);
-    const figures = [...groups].map(([key, sums]) => computeFigures(key, sums));
+    const figures = [...groups].map(([key, sums]) => computeFigures(key, sums, describeParts));
     return {
       since: since === null ? null : rfc3339(since),
       archived,
-      total: computeFigures(null, total),
+      total: computeFigures(null, total, describeParts),
       groups:
         by === 'day'
           ? figures.sort((one, other) => String(one.key).localeCompare(String(other.key)))
@@ -174,7 +185,10 @@ export interface HistoryReader {
  * Creates the reader. It reads in slices between which other requests are served, and keeps the sums of ranges in
  * which everything has ended.
  */
-export function createHistoryReader(storage: Pick<Storage, 'db' | 'write'>): HistoryReader {
+export function createHistoryReader(
+  storage: Pick<Storage, 'db' | 'write'>,
+  books: StatsBooks,
+): HistoryReader {
   const { db } = storage;
   const keptRanges = createKeptRanges(db);
   const nextTask = db.prepare<unknown[], { id: number | null }>(
@@ -186,7 +200,7 @@ export function createHistoryReader(storage: Pick<Storage, 'db' | 'write'>): His
   );
   // The cross join keeps the order of the tables: by the index of the tasks' sessions.
   const sessionSlice = db.prepare<unknown[], SessionRow>(
-    `SELECT s.id, s.task_id, s.agent, s.project, s.state, s.runs, s.continues, s.started_at, s.ended_at, s.promoted_at,
+    `SELECT s.id, s.task_id, s.agent, s.project, s.state, s.runs, s.auth, s.continues, s.started_at, s.ended_at, s.promoted_at,
        s.tokens_in, s.tokens_cached, s.tokens_out, s.cost_usd, d.created_at AS asked_at, d.decided_at,
        (SELECT f.failure_code FROM session f WHERE f.id = s.continues) AS former_failure,
        EXISTS (SELECT 1 FROM event e WHERE e.kind = 'promote_conflict' AND e.session_id = s.id) AS has_conflict
@@ -209,7 +223,7 @@ export function createHistoryReader(storage: Pick<Storage, 'db' | 'write'>): His
       newest: Math.max(...times),
       archived: tasks.filter((task) => task.archived_at !== null).length,
       created: [...Map.groupBy(times, formatDay)].map(([day, { length }]) => [day, length]),
-      cells: sumCells(tasks, sessions),
+      cells: sumCells(tasks, sessions, books),
     };
     const hasEnded =
       tasks.length === all.length &&
@@ -229,7 +243,7 @@ export function createHistoryReader(storage: Pick<Storage, 'db' | 'write'>): His
   return {
     async read({ by, from }) {
       const removed = removedTasks.get()?.n ?? 0;
-      const history = createHistory(by);
+      const history = createHistory(by, books.describeParts);
       const unknown: number[] = [];
       const readUnknown = async (): Promise<void> => {
         for (const sums of await readRanges(unknown.splice(0), from)) history.addRange(sums);
@@ -250,8 +264,15 @@ export function createHistoryReader(storage: Pick<Storage, 'db' | 'write'>): His
 }
 
 /** Sums tasks and their sessions by agent, project and day. */
-function sumCells(tasks: readonly TaskRow[], sessions: readonly SessionRow[]): RangeSums['cells'] {
-  const counter = createCellCounter();
+function sumCells(
+  tasks: readonly TaskRow[],
+  sessions: readonly SessionRow[],
+  books: StatsBooks,
+): RangeSums['cells'] {
+  const counter = createCellCounter(books.mergeParts);
+  const routed = sessions.filter(({ auth }) => auth === 'gateway').map(({ id }) => id);
+  const parts = routed.length === 0 ? [] : books.listParts(routed);
+  const callsOf = Map.groupBy(parts, (part) => part.session_id);
   const sessionsOf = Map.groupBy(sessions, (session) => session.task_id);
   for (const task of tasks) {
     const own = sessionsOf.get(task.id) ?? [];
@@ -263,7 +284,7 @@ function sumCells(tasks: readonly TaskRow[], sessions: readonly SessionRow[]): R
     for (const session of own) {
       const { started_at: startedAt, ended_at: endedAt, promoted_at: promotedAt } = session;
       const place = keyOf(session);
-      counter.addSession(place, session);
+      counter.addSession(place, session, callsOf.get(session.id) ?? []);
       if (promotedAt !== null && endedAt !== null)
         counter.addTime(place, 'toPromotion', promotedAt - endedAt);
       if (startedAt !== null && endedAt !== null) counter.addTime(place, 'run', endedAt - startedAt);

@@ -1,7 +1,7 @@
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { estimateQueueEnd, type LiveRun } from './estimate-queue.ts';
-import { createHistoryReader, type RunHistory, type StatsKind } from './read-history.ts';
+import { createHistoryReader, type RunHistory, type StatsBooks, type StatsKind } from './read-history.ts';
 
 /** Statistics of the workspace, from all of its stored rows. */
 export interface StatsReport extends Omit<RunHistory, 'runMs'> {
@@ -38,11 +38,13 @@ export function createStats({
   storage,
   events,
   clock,
+  books,
   cap,
 }: {
   storage: Pick<Storage, 'db' | 'write'>;
   events: Pick<EventLog, 'lastSeq'>;
   clock: Clock;
+  books: StatsBooks;
   /** Maximum number of concurrent workers. */
   cap: number;
 }): Stats {
@@ -52,7 +54,7 @@ export function createStats({
   const live = storage.db.prepare<unknown[], LiveRow>(
     `SELECT agent, state, resume_at, run_started_at FROM session WHERE state <> 'ended' ORDER BY priority DESC, +id`,
   );
-  const reader = createHistoryReader(storage);
+  const reader = createHistoryReader(storage, books);
   /** The last answers, valid until something happens. */
   const kept = new Map<string, { seq: number; history: Promise<RunHistory> }>();
 

@@ -1,3 +1,4 @@
+import type { CountedCalls } from '../../workers/sessions/index.ts';
 import { type CountedSession, type CountedTask, outcomeOf } from './outcomes.ts';
 
 /** The numbers of a group, in the order in which they are stored. */
@@ -21,6 +22,8 @@ const COUNT_NAMES = [
   'cached',
   'output',
   'costUsd',
+  'claimed',
+  'counted',
 ] as const;
 type CountName = (typeof COUNT_NAMES)[number];
 
@@ -32,6 +35,8 @@ export interface GroupSums {
   counts: Record<CountName, number>;
   /** Durations, ms, in pieces. */
   times: Record<TimeName, Float64Array[]>;
+  /** Their calls through the gateway, of any price. */
+  calls: CountedCalls[];
 }
 
 const createCounts = (): GroupSums['counts'] => ({
@@ -54,14 +59,18 @@ const createCounts = (): GroupSums['counts'] => ({
   cached: 0,
   output: 0,
   costUsd: 0,
+  claimed: 0,
+  counted: 0,
 });
 
 export const createGroupSums = (): GroupSums => ({
   counts: createCounts(),
   times: { toApproval: [], toEnd: [], toPromotion: [], run: [] },
+  calls: [],
 });
 
-export function addGroupSums({ counts, times }: GroupSums, other: GroupSums): void {
+export function addGroupSums({ counts, times, calls }: GroupSums, other: GroupSums): void {
+  for (const each of other.calls) calls.push(each);
   for (const name of COUNT_NAMES) counts[name] += other.counts[name];
   for (const name of TIME_NAMES) for (const piece of other.times[name]) times[name].push(piece);
 }
@@ -103,17 +112,23 @@ interface OpenCell {
   key: CellKey;
   counts: GroupSums['counts'];
   times: Record<TimeName, number[]>;
+  calls: CountedCalls[];
 }
 
 /** Sums tasks and sessions by their cells. */
-export function createCellCounter() {
+export function createCellCounter(mergeCalls: (calls: readonly CountedCalls[]) => CountedCalls[]) {
   const cells = new Map<string, OpenCell>();
 
   function openCell(key: CellKey): OpenCell {
     const name = JSON.stringify([key.agent, key.project, key.day]);
     let cell = cells.get(name);
     if (cell === undefined) {
-      cell = { key, counts: createCounts(), times: { toApproval: [], toEnd: [], toPromotion: [], run: [] } };
+      cell = {
+        key,
+        counts: createCounts(),
+        times: { toApproval: [], toEnd: [], toPromotion: [], run: [] },
+        calls: [],
+      };
       cells.set(name, cell);
     }
     return cell;
@@ -128,8 +143,8 @@ export function createCellCounter() {
       if (marks.isPromoted) counts.promoted += 1;
       if (marks.isReworked) counts.reworked += 1;
     },
-    addSession(key: CellKey, session: CountedSession): void {
-      const { counts } = openCell(key);
+    addSession(key: CellKey, session: CountedSession, made: readonly CountedCalls[]): void {
+      const { counts, calls } = openCell(key);
       if (session.has_conflict === 1) counts.conflicts += 1;
       if (session.continues !== null) {
         if (session.former_failure === null) counts.followUps += 1;
@@ -137,18 +152,21 @@ export function createCellCounter() {
       }
       if (session.runs === 0) return;
       counts.runs += 1;
-      if (session.tokens_in === null) counts.untoldTokens += 1;
+      for (const each of made) calls.push(each);
+      if (made.length > 0) counts.counted += 1;
+      else if (session.tokens_in === null) counts.untoldTokens += 1;
+      if (session.tokens_in !== null) counts.claimed += 1;
       counts.input += session.tokens_in ?? 0;
       counts.cached += session.tokens_cached ?? 0;
       counts.output += session.tokens_out ?? 0;
-      if (session.cost_usd === null) counts.untoldCost += 1;
-      else counts.costUsd += session.cost_usd;
+      if (made.length === 0 && session.cost_usd === null) counts.untoldCost += 1;
+      counts.costUsd += session.cost_usd ?? 0;
     },
     /** Adds a duration, ms. A clock that was set back makes it 0. */
     addTime: (key: CellKey, name: TimeName, ms: number): void =>
       void openCell(key).times[name].push(Math.max(0, ms)),
     list: (): Cell[] =>
-      [...cells.values()].map(({ key, counts, times }) => ({
+      [...cells.values()].map(({ key, counts, times, calls }) => ({
         ...key,
         sums: {
           counts,
@@ -158,6 +176,7 @@ export function createCellCounter() {
             toPromotion: [Float64Array.from(times.toPromotion)],
             run: [Float64Array.from(times.run)],
           },
+          calls: mergeCalls(calls),
         },
       })),
   };
@@ -169,6 +188,7 @@ type StoredCell = [
   day: string | null,
   counts: number[],
   lengths: number[],
+  calls: readonly CountedCalls[],
 ];
 
 /** Writes the sums of a range as JSON and numbers. */
@@ -181,6 +201,7 @@ export function encodeRange({ archived, created, cells }: RangeSums): { sums: st
       day,
       COUNT_NAMES.map((name) => sums.counts[name]),
       TIME_NAMES.map((name) => joinTimes(sums.times[name]).length),
+      sums.calls,
     ],
   );
   return {
@@ -211,7 +232,7 @@ export function decodeRange(stored: {
     newest: stored.newest,
     archived,
     created,
-    cells: cells.map(([agent, project, day, numbers, lengths]) => {
+    cells: cells.map(([agent, project, day, numbers, lengths, calls]) => {
       const counts = createCounts();
       for (const [index, name] of COUNT_NAMES.entries()) counts[name] = numbers[index] ?? 0;
       const [toApproval, toEnd, toPromotion, run] = lengths;
@@ -225,6 +246,7 @@ export function decodeRange(stored: {
             toPromotion: take(toPromotion),
             run: take(run),
           },
+          calls: [...calls],
         },
       };
     }),

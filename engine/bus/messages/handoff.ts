@@ -1,6 +1,6 @@
 import { renderWords } from '../../core/api/words.ts';
 import { type SentenceWords, sentence } from '../../core/base/sentence.ts';
-import { toPrintable } from '../../core/base/text.ts';
+import { formatCost, markEstimate, toPrintable } from '../../core/base/text.ts';
 import {
   chairAddress,
   type NextStep,
@@ -76,9 +76,9 @@ const describeCommits = (session: Session, { commits }: SessionOutcome): string 
 
 function describeTokens({ usage }: Session): string {
   if (usage === null) return 'not reported by its agent';
-  const { input, cached, output, costUsd } = usage;
-  const cost = costUsd === null ? '' : `, $${costUsd.toFixed(4)}`;
-  return `${input} in (${cached} from a cache), ${output} out${cost}`;
+  const { input, cached, output, costUsd, estimatedTokens } = usage;
+  const cost = costUsd === null ? '' : `, ${formatCost(costUsd, usage)}`;
+  return `${markEstimate(`${input}`, estimatedTokens > 0)} in (${cached} from a cache), ${output} out${cost}`;
 }
 
 function describeChanges({ files, insertions, deletions }: SessionOutcome): string | null {

@@ -62,9 +62,9 @@ export function keepLastState(line: string): string {
   return end === 0 ? '' : line.slice(line.lastIndexOf('\r', end - 1) + 1);
 }
 
-/** Returns a log line as a terminal shows it. For progress only: nothing may be lost from a text that is approved or reviewed. */
+/** Returns a log line as a terminal shows it, with svc's own times in local time. For progress only: nothing may be lost from a text that is approved or reviewed. */
 export const renderLogLine = (line: string): string =>
-  toPrintable(dropColours(keepLastState(line).replace(/\r+$/, '')), { lines: true });
+  localizeTimes(toPrintable(dropColours(keepLastState(line).replace(/\r+$/, '')), { lines: true }));
 
 /** Returns a log as a terminal shows it. */
 export const renderLog = (text: string): string => text.split('\n').map(renderLogLine).join('\n');
@@ -186,16 +186,35 @@ export function formatLocalTime(at: string | null): string {
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(padTwo).join(':')}`;
 }
 
+/** Formats the local time to the minute, with the month and day unless it is today. */
+export function formatClockTime(at: string, now: number = Date.now()): string {
+  const text = formatLocalTime(at);
+  const isToday = text.slice(0, 10) === formatLocalTime(new Date(now).toISOString()).slice(0, 10);
+  return text.slice(isToday ? 11 : 5, 16);
+}
+
 /** Times that a sentence names; quoted text may contain times anywhere else. */
 const TIME_IN_SENTENCE = /\b(until|since|at|on) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z)(?![\w-])/g;
 
 /** Formats a sentence of the engine for a screen: its UTC times, meant for agents and scripts, become local time. */
 export const localizeTimes = (sentence: string): string =>
-  sentence.replace(TIME_IN_SENTENCE, (_, word: string, at: string) => `${word} ${formatLocalTime(at)}`);
+  sentence.replace(TIME_IN_SENTENCE, (_, word: string, at: string) => `${word} ${formatClockTime(at)}`);
 
 /** Formats US dollars, with more digits below a cent: `$1.25`, `$0.0042`. */
 export const formatDollars = (dollars: number): string =>
   `$${dollars.toFixed(dollars > 0 && dollars < 0.01 ? 4 : 2)}`;
+
+/** Marks a number that is an estimate. */
+export const markEstimate = (text: string, isEstimate: boolean): string => (isEstimate ? `~${text}` : text);
+
+/** Formats a cost: `~` marks an estimate, `+` that some of it has no known price, and `-` an unknown one. */
+export function formatCost(
+  dollars: number | null,
+  { estimated, unpriced }: { estimated: boolean; unpriced: number },
+): string {
+  if (dollars === null) return '-';
+  return `${markEstimate(formatDollars(dollars), estimated && dollars > 0)}${unpriced > 0 ? '+' : ''}`;
+}
 
 /** Formats a count in at most five cells, up to a hundred million. */
 export function formatTokenCount(count: number): string {

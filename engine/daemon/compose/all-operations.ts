@@ -197,6 +197,7 @@ function listOutsideOperations(
       content: gateway.content,
       data: paths.data,
       sessions: modules.sessions,
+      sumClaims: modules.board.dispatcher.sumClaims,
       routedAgents: () => agents.listInstalled().filter((name) => agents.findAuth(name) === 'gateway'),
       policy: () => config().policy,
       sumSavings: modules.texts.savings.sumSavings,

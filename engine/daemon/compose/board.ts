@@ -3,7 +3,7 @@ import { createDataRetention, readRetentionAges } from '../../board/retention/in
 import { createPullRequestRecords } from '../../board/review/pull-requests/records.ts';
 import { createReviews } from '../../board/review/reviews.ts';
 import { createWorktreeActions } from '../../board/review/worktree-actions.ts';
-import { createStats } from '../../board/stats/index.ts';
+import { createStats, type StatsBooks } from '../../board/stats/index.ts';
 import type { Bus } from '../../bus/index.ts';
 import type { Dispatcher } from '../../dispatch/index.ts';
 import { findProfile, type Guard } from '../../knowledge/guard/index.ts';
@@ -67,6 +67,7 @@ export function createReviewModules(
   shared: SharedDependencies,
   workers: WorkerModules,
   board: ReturnType<typeof createBoardModule>,
+  books: StatsBooks,
 ) {
   const { storage, events, clock, log, paths, config } = shared;
   const { sessions, worktrees, setup } = workers;
@@ -112,6 +113,6 @@ export function createReviewModules(
     reviews,
     pullRequests: createPullRequestRecords(storage, clock),
     retention,
-    stats: createStats({ storage, events, clock, cap: shared.workerCap }),
+    stats: createStats({ storage, events, clock, books, cap: shared.workerCap }),
   };
 }

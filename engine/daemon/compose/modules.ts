@@ -15,8 +15,8 @@ export type EngineModules = ReturnType<typeof createModules>;
 /** Builds every module, in order, and connects them: the one place where they meet. */
 export function createModules(shared: SharedDependencies) {
   const ports = createPorts();
-  const workers = createWorkerModules(shared);
   const gateway = createGatewayModule(shared);
+  const workers = createWorkerModules(shared, gateway.sessionBooks);
   const keys = gateway.runKeys;
   const knowledge = createKnowledgeModules(shared, workers, ports.readTask.call, gateway.embed);
   const bus = createBusModule(shared, workers, {
@@ -39,7 +39,7 @@ export function createModules(shared: SharedDependencies) {
       runEnded: ports.runEnded.call,
     }),
   });
-  const reviews = createReviewModules(shared, workers, board);
+  const reviews = createReviewModules(shared, workers, board, gateway.statistics);
   const actions = createSessionModules(shared, workers, { board, keys });
   const outside = createOutsideModules(shared, workers, { board, gateway, leases: access.leases });
   const hooks = createHookModule(shared, { workers, knowledge, board, bus });

@@ -27,6 +27,7 @@ import {
   createVisitors,
   findPlacement,
   type Session,
+  type SessionBooks,
   type Sessions,
 } from '../../workers/sessions/index.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
@@ -37,9 +38,9 @@ export type WorkerModules = ReturnType<typeof createWorkerModules>;
 export const isConfiguration = (path: string): boolean => findSensitiveKind(path) !== null;
 
 /** Builds the modules of `engine/workers`: sessions, agents, and all that a run needs on this machine. */
-export function createWorkerModules(shared: SharedDependencies) {
+export function createWorkerModules(shared: SharedDependencies, books: SessionBooks) {
   const { storage, events, clock, log, root, paths, config, env, closing } = shared;
-  const sessions = createSessions({ storage, clock });
+  const sessions = createSessions({ storage, clock, books });
   const processes = createProcesses({
     containment: createContainment({ data: paths.data, env }),
     lostEngine: shared.lostEngine,

@@ -1,7 +1,7 @@
 /** All tokens of a call, in SQL. */
 export const CALL_TOKENS = 'input + output + cache_read + cache_write';
 
-/** True for calls that an upstream processed: stub answers, cached answers and calls over budget cost nothing. */
+/** True for calls that an upstream processed; stub answers, cached answers and calls over budget have no tokens. */
 export const IS_SPENT = "outcome NOT IN ('stub', 'cached', 'denied')";
 
 /** The counters of calls, with the SQL that sums them. Tokens follow `TokenUsage`. */
@@ -15,9 +15,7 @@ export const USAGE_COUNTERS = {
   cache_write: 'sum(cache_write)',
   cache_write_hour: 'sum(cache_write_hour)',
   /** The part of all tokens that no upstream reported. */
-  estimated: `sum(iif(is_estimated, ${CALL_TOKENS}, 0))`,
-  /** The part of all tokens that an upstream processed. */
-  spent: `sum(iif(${IS_SPENT}, ${CALL_TOKENS}, 0))`,
+  estimated_tokens: `sum(iif(is_estimated, ${CALL_TOKENS}, 0))`,
 } as const;
 
 export type UsageCounts = Record<keyof typeof USAGE_COUNTERS, number>;

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
-import Database from 'better-sqlite3';
-import { CALL_TOKENS, COUNTER_COLUMNS, IS_SPENT, USAGE_COUNTERS, type UsageCounts } from './counters.ts';
-import { booksPath } from './schema.ts';
+import { CALL_TOKENS, COUNTER_COLUMNS, IS_SPENT, type UsageCounts } from './counters.ts';
+import { openBooksToRead, type ReadBooks } from './open-books.ts';
+import { createSessionCalls, type SessionCalls } from './session-calls.ts';
 
 /** A budget that was reached, as the gateway recorded it. */
 export interface MetBudget {
@@ -57,10 +56,10 @@ interface Meant {
 }
 
 /** The engine's read access to the gateway's books, whether or not the gateway runs. */
-export interface BooksReader {
+export interface BooksReader extends SessionCalls {
   /** Calls that started on that UTC day or later. */
   listUsage(sinceDay: string, whose: Whose): UsagePart[];
-  /** Returns tokens of a UTC day that upstreams processed, by provider, for calls that started at `since` (Unix ms) or later. */
+  /** Returns tokens of a UTC day by provider, for calls that started at `since` (Unix ms) or later. */
   sumSpentByProvider(day: string, since: number): { provider: string | null; tokens: number }[];
   /** Returns tokens of a UTC day by the hour in which their calls started: 24 numbers. */
   listHours(day: string, whose: Whose): number[];
@@ -90,27 +89,13 @@ export interface BooksReader {
 /** Limited to `whose`. */
 const IS_MEANT = '(@whose IS NULL OR session_id = @whose)';
 
-/** Reads the database; returns `otherwise` without one. */
-type ReadBooks = <T>(work: (db: Database.Database) => T, otherwise: T) => T;
-
 /** Opens the file once it exists. */
 export function createBooksReader(data: string): BooksReader {
-  const path = booksPath(data);
-  let opened: Database.Database | null = null;
-
-  function readBooks<T>(work: (db: Database.Database) => T, otherwise: T): T {
-    if (opened === null) {
-      if (!existsSync(path)) return otherwise;
-      opened = new Database(path, { readonly: true, timeout: 1000 });
-      opened.pragma('trusted_schema = OFF');
-    }
-    // A starting gateway is just creating it.
-    return opened.pragma('user_version', { simple: true }) === 0 ? otherwise : work(opened);
-  }
-
+  const { readBooks, close } = openBooksToRead(data);
   return {
     ...createUsageQueries(readBooks),
     ...createHabitQueries(readBooks),
+    ...createSessionCalls(readBooks),
     readVersion: () => readBooks((db) => db.pragma('data_version', { simple: true }) as number, -1),
     limitedUntil: (sessionId) =>
       readBooks(
@@ -133,10 +118,7 @@ export function createBooksReader(data: string): BooksReader {
           0,
         0,
       ),
-    close() {
-      opened?.close();
-      opened = null;
-    },
+    close,
   };
 }
 
@@ -159,7 +141,7 @@ const createUsageQueries = (
       (db) =>
         db
           .prepare<[string, number], { provider: string | null; tokens: number }>(
-            `SELECT provider, ${USAGE_COUNTERS.spent} AS tokens FROM call WHERE day = ? AND started_at >= ? GROUP BY 1`,
+            `SELECT provider, sum(${CALL_TOKENS}) AS tokens FROM call WHERE day = ? AND started_at >= ? GROUP BY 1`,
           )
           .all(day, since)
           .filter(({ tokens }) => tokens > 0),

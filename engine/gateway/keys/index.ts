@@ -12,6 +12,8 @@ export interface KeyHolder {
   taskId: string;
   /** Tokens that the task may spend; null for no limit. */
   budgetTokens: number | null;
+  /** Tokens that its agents have used outside the gateway, as they claim. */
+  claimedTokens: number;
 }
 
 /** A key that a person has for their own agents. */
@@ -48,6 +50,7 @@ interface Row {
   session_id: number;
   task_id: number;
   budget_tokens: number | null;
+  claimed_tokens: number;
 }
 
 interface PersonRow {
@@ -64,11 +67,11 @@ const isLeftBehind = ({ pid, pid_start: pidStart }: PersonRow): boolean =>
 export function createKeys({ storage, clock }: { storage: Storage; clock: Clock }): GatewayKeys {
   const { db } = storage;
   const insert = db.prepare(
-    'INSERT INTO virtual_key (hash, session_id, task_id, budget_tokens, created_at) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO virtual_key (hash, session_id, task_id, budget_tokens, claimed_tokens, created_at) VALUES (?, ?, ?, ?, ?, ?)',
   );
   const end = db.prepare('UPDATE virtual_key SET revoked_at = ? WHERE session_id = ? AND revoked_at IS NULL');
   const find = db.prepare<unknown[], Row>(
-    'SELECT session_id, task_id, budget_tokens FROM virtual_key WHERE hash = ? AND revoked_at IS NULL',
+    'SELECT session_id, task_id, budget_tokens, claimed_tokens FROM virtual_key WHERE hash = ? AND revoked_at IS NULL',
   );
   const setLimit = db.prepare('UPDATE virtual_key SET limited_until = ? WHERE hash = ?');
   const last = db.prepare<unknown[], { limited_until: number | null }>(
@@ -91,7 +94,7 @@ export function createKeys({ storage, clock }: { storage: Storage; clock: Clock 
       .map(({ name, created_at }) => ({ name, createdAt: new Date(created_at).toISOString() }));
 
   return {
-    issueKey({ sessionId, taskId, budgetTokens }) {
+    issueKey({ sessionId, taskId, budgetTokens, claimedTokens }) {
       revokeKey(sessionId);
       const key = createVirtualKey();
       insert.run(
@@ -99,6 +102,7 @@ export function createKeys({ storage, clock }: { storage: Storage; clock: Clock 
         parseId('s', sessionId),
         parseId('t', taskId),
         budgetTokens,
+        claimedTokens,
         clock.now(),
       );
       return key;
@@ -112,6 +116,7 @@ export function createKeys({ storage, clock }: { storage: Storage; clock: Clock 
             sessionId: formatId('s', row.session_id),
             taskId: formatId('t', row.task_id),
             budgetTokens: row.budget_tokens,
+            claimedTokens: row.claimed_tokens,
           };
     },
     limitKey(key, until) {

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { makePrivateFile } from '../../core/base/private-files.ts';
 import { applySchema } from '../../storage/index.ts';
-import { CALL_TOKENS, IS_SPENT } from '../books/counters.ts';
+import { CALL_TOKENS } from '../books/counters.ts';
 import { BOOKS_SCHEMA, booksPath, CALL_COLUMNS, type CallRow } from '../books/schema.ts';
 
 /** The budget that refused a call. */
@@ -64,12 +64,8 @@ export function openBooks(data: string, { now, isAlone }: { now(): number; isAlo
   const refuse = db.prepare(
     'INSERT INTO refused_session (session_id, until) VALUES (?, ?) ON CONFLICT (session_id) DO UPDATE SET until = excluded.until',
   );
-  const byDay = db.prepare<[string], { tokens: number }>(
-    `SELECT ${SUM} FROM call WHERE day = ? AND ${IS_SPENT}`,
-  );
-  const byTask = db.prepare<[number], { tokens: number }>(
-    `SELECT ${SUM} FROM call WHERE task_id = ? AND ${IS_SPENT}`,
-  );
+  const byDay = db.prepare<[string], { tokens: number }>(`SELECT ${SUM} FROM call WHERE day = ?`);
+  const byTask = db.prepare<[number], { tokens: number }>(`SELECT ${SUM} FROM call WHERE task_id = ?`);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const rollback = db.prepare('ROLLBACK');

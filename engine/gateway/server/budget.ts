@@ -101,9 +101,11 @@ export function createBudget({
       if (holder.kind === 'run') {
         const account = accountOf(holder.taskId);
         const most = holder.budgetTokens;
-        if (most !== null && isSpent(account, most))
+        const { spent, reserved } = account;
+        const all = { spent: spent + holder.claimedTokens, reserved };
+        if (most !== null && isSpent(all, most))
           return {
-            ...account,
+            ...all,
             scope: 'task',
             subject: String(holder.taskId),
             limit: most,

@@ -4,7 +4,14 @@ import { hashVirtualKey, KEY_PREFIX } from '../keys/virtual-key.ts';
 
 /** The owner of a call: a run, or a person. */
 export type KeyHolder =
-  | { kind: 'run'; sessionId: number; taskId: number; budgetTokens: number | null }
+  | {
+      kind: 'run';
+      sessionId: number;
+      taskId: number;
+      budgetTokens: number | null;
+      /** Tokens that the task has used outside the gateway. */
+      claimedTokens: number;
+    }
   | { kind: 'person'; name: string };
 
 /** Finds the holder of a virtual key. */
@@ -20,6 +27,7 @@ interface Row {
   session_id: number;
   task_id: number;
   budget_tokens: number | null;
+  claimed_tokens: number;
 }
 
 /** Keys that are cached between two commits of the engine; a run has one, a person a few. */
@@ -39,7 +47,7 @@ export function openHolders(path: string): KeyHolders {
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: 300 });
   db.pragma('trusted_schema = OFF');
   const findRun = db.prepare<[Buffer], Row>(
-    'SELECT session_id, task_id, budget_tokens FROM virtual_key WHERE hash = ? AND revoked_at IS NULL',
+    'SELECT session_id, task_id, budget_tokens, claimed_tokens FROM virtual_key WHERE hash = ? AND revoked_at IS NULL',
   );
   const findPerson = db.prepare<[Buffer], { name: string; pid: number | null; pid_start: string | null }>(
     'SELECT name, pid, pid_start FROM person_key WHERE hash = ? AND revoked_at IS NULL',
@@ -54,7 +62,11 @@ export function openHolders(path: string): KeyHolders {
     const run = findRun.get(hash);
     if (run !== undefined) {
       const { session_id: sessionId, task_id: taskId, budget_tokens: budgetTokens } = run;
-      return { holder: { kind: 'run', sessionId, taskId, budgetTokens }, owner: null };
+      const holder: KeyHolder = {
+        ...{ kind: 'run', sessionId, taskId, budgetTokens },
+        claimedTokens: run.claimed_tokens,
+      };
+      return { holder, owner: null };
     }
     const person = findPerson.get(hash);
     if (person === undefined) return null;

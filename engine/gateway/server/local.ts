@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { readJsonMember, readJsonValue } from '../json-members.ts';
 import { estimateTokens, NO_USAGE, type TokenUsage } from '../tokens.ts';
 import { sendFailure, sendJson } from './answer.ts';
-import { type GatewayCall, setUsage } from './call.ts';
+import type { GatewayCall } from './call.ts';
 import type { ListedModel } from './provider-health.ts';
 import { createEventWriter } from './sse.ts';
 import { buildStubText } from './stub-text.ts';
@@ -13,13 +13,15 @@ const STUB: OutgoingHttpHeaders = { 'x-svc-stub': '1' };
 const STUB_MODEL = 'svc-stub';
 const STUB_DIMENSIONS = 64;
 
-/** Answers without a model: deterministic per request, in every protocol, marked as a stub, with usage. */
+/**
+ * Answers without a model: deterministic per request, in every protocol, marked as a stub. Clients get a usage, since
+ * some require one; the books do not, since nothing was spent.
+ */
 export function answerStub(call: GatewayCall) {
   const { face, response, promptTokens, route } = call;
   const text = buildStubText(call);
   const usage: TokenUsage = { ...NO_USAGE, input: promptTokens, output: estimateTokens(text.length) };
   if (route.kind === 'embed') return embedStub(call, usage);
-  setUsage(call.row, usage, true);
   call.row.model = STUB_MODEL;
   const answer = { model: call.asked || STUB_MODEL, text, usage };
   if (!call.isStream) return sendJson(response, 200, face.formatAnswer(answer), STUB);
@@ -50,7 +52,6 @@ function embedStub(call: GatewayCall, usage: TokenUsage): void {
     const embedding = isBase64 ? Buffer.from(vector.buffer).toString('base64') : [...vector];
     return { object: 'embedding', index, embedding };
   });
-  setUsage(call.row, { ...usage, output: 0 }, true);
   const prompt_tokens = usage.input;
   sendJson(
     response,

@@ -11,10 +11,9 @@ import type { EventKind, LoggedEvent } from '../../storage/index.ts';
 
 /** The facts about an ended session; times are Unix ms. */
 export interface CountedSession {
-  auth: string | null;
   started_at: number | null;
   ended_at: number | null;
-  /** The total; null if its agent has not reported it. */
+  /** The total that its agent claims about runs without calls through the gateway; null for none. */
   tokens: number | null;
 }
 
@@ -56,7 +55,5 @@ export function countEvent(
   const session = findSession(sessionId);
   if (session === null || session.started_at === null || session.ended_at === null) return;
   addCount(to.durations, findDuration(session.ended_at - session.started_at));
-  // Usage through the gateway is counted there.
-  if (session.auth !== 'gateway' && session.tokens !== null)
-    addCount(to.tokens, 'account', Math.max(0, session.tokens));
+  if (session.tokens !== null) addCount(to.tokens, 'account', Math.max(0, session.tokens));
 }

@@ -77,7 +77,7 @@ export function createTelemetryRows({ db }: Pick<Storage, 'db'>) {
     'UPDATE telemetry_day SET counts = ?, is_due = 0, sent_body = NULL, sent_at = NULL WHERE sent_at IS NOT NULL',
   );
   const readSession = db.prepare<unknown[], CountedSession>(
-    'SELECT auth, started_at, ended_at, tokens_in + coalesce(tokens_out, 0) AS tokens FROM session WHERE id = ?',
+    'SELECT started_at, ended_at, tokens_in + coalesce(tokens_out, 0) AS tokens FROM session WHERE id = ?',
   );
 
   return {

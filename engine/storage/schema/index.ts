@@ -1,4 +1,5 @@
 import { busSchema } from './bus.ts';
+import { claimedUsageSchema } from './claimed-usage.ts';
 import { deliveriesSchema } from './deliveries.ts';
 import { gatewayKeysSchema } from './gateway-keys.ts';
 import { linkSchema } from './link.ts';
@@ -35,4 +36,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   memorySuccessorsSchema,
   memoryVectorsSchema,
   sessionPortsSchema,
+  claimedUsageSchema,
 ];

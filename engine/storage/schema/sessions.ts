@@ -7,8 +7,9 @@ CREATE TABLE worker (
 
 -- A queued session with resume_at has paused because of pause_code; it keeps its worktree. runs counts the starts of its
 -- agent; log_from is the byte of the log where the last run begins. continues: the ended session whose worktree and
--- conversation it continues. Tokens and cost are as the agent reports them, summed over its runs. attach_pid: the process
--- of the person who works in it; until it ends, the session does not resume. containment: how its processes are held
+-- conversation it continues. Tokens and cost are as the agent reports them, summed over the runs that made no call
+-- through the gateway. attach_pid: the process of the person who works in it; until it ends, the session does not
+-- resume. containment: how its processes are held
 -- together (cgroup, pidns or marks). own_word: the worker's own claim, done or failed. run_started_monotonic: ms of the
 -- clock that is never set and stops during sleep; valid until the next boot. idle_pauses: pauses in a row after runs that
 -- did nothing. branch_state: merged (its base has the work) or gone, without a promotion. discard_due: another session of

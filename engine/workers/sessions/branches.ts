@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/base/clock.ts';
 import { parseId } from '../../core/base/ids.ts';
 import type { Storage } from '../../storage/index.ts';
-import { SELECT_SESSIONS, type Session, type SessionRow, toSession } from './rows.ts';
+import { type ReadRows, SELECT_SESSIONS, type Session, type SessionRow } from './rows.ts';
 import type { SessionPlacement } from './site.ts';
 
 /** The worktrees and branches of sessions. Methods that change them are called inside `storage.write`. */
@@ -31,7 +31,11 @@ export interface SessionBranches {
   branchBecame(sessionId: string, state: Session['branchState']): void;
 }
 
-export function createSessionBranches({ db }: Pick<Storage, 'db'>, clock: Clock): SessionBranches {
+export function createSessionBranches(
+  { db }: Pick<Storage, 'db'>,
+  clock: Clock,
+  readRows: ReadRows,
+): SessionBranches {
   const discardDue = db.prepare<unknown[], SessionRow>(
     `${SELECT_SESSIONS} WHERE s.discard_due = 1 AND s.state = 'ended' ORDER BY s.id`,
   );
@@ -60,14 +64,14 @@ export function createSessionBranches({ db }: Pick<Storage, 'db'>, clock: Clock)
   const setPromoted = db.prepare('UPDATE session SET promoted_at = ?, promoted_by = ? WHERE id = ?');
 
   return {
-    listDiscardDue: () => discardDue.all().map(toSession),
+    listDiscardDue: () => readRows(discardDue.all()),
     setDiscardDue: (sessionId, isDue) => void setDue.run(isDue ? 1 : 0, parseId('s', sessionId)),
     isDiscardDue: (sessionId) => findDue.get(parseId('s', sessionId))?.discard_due === 1,
     place(sessionId, { repository, worktree, cwd, branch, base, baseCommit, port }) {
       setPlace.run(repository, worktree, cwd, branch, base, baseCommit, port, parseId('s', sessionId));
     },
     listPorts: () => ports.all().map(({ port }) => port),
-    endedWithWorktree: () => keeping.all().map(toSession),
+    endedWithWorktree: () => readRows(keeping.all()),
     worktreeGone(sessionId) {
       setWorktree.run(null, parseId('s', sessionId));
     },
@@ -83,7 +87,7 @@ export function createSessionBranches({ db }: Pick<Storage, 'db'>, clock: Clock)
     promotionUndone(sessionId) {
       setPromoted.run(null, null, parseId('s', sessionId));
     },
-    unpromoted: () => unpromoted.all().map(toSession),
+    unpromoted: () => readRows(unpromoted.all()),
     branchBecame(sessionId, state) {
       setBranchState.run(state, parseId('s', sessionId));
     },

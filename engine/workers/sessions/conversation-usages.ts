@@ -1,16 +1,16 @@
 import { parseId } from '../../core/base/ids.ts';
 import type { Storage } from '../../storage/index.ts';
-import type { SessionUsage } from './rows.ts';
+import type { ClaimedUsage } from './usage.ts';
 
 /** Total usage of agents' conversations, over all sessions and runs that continued them. */
 export interface ConversationUsages {
   /** Returns null for an unknown conversation. */
-  conversationUsage(taskId: string, agentSession: string): SessionUsage | null;
+  conversationUsage(taskId: string, agentSession: string): ClaimedUsage | null;
   /** Records the reported total, otherwise adds the run's own usage. Call inside `storage.write`. */
   add(
     taskId: string,
     agentSession: string,
-    told: { usage: SessionUsage | null; conversation: SessionUsage | null },
+    told: { usage: ClaimedUsage | null; conversation: ClaimedUsage | null },
   ): void;
 }
 
@@ -28,7 +28,7 @@ export function createConversationUsages({ db }: Pick<Storage, 'db'>): Conversat
   const put = db.prepare(`INSERT OR REPLACE INTO conversation_usage
     (task_id, agent_session, tokens_in, tokens_cached, tokens_out, cost_usd) VALUES (?, ?, ?, ?, ?, ?)`);
 
-  function conversationUsage(taskId: string, agentSession: string): SessionUsage | null {
+  function conversationUsage(taskId: string, agentSession: string): ClaimedUsage | null {
     const row = one.get(parseId('t', taskId), agentSession);
     if (row === undefined) return null;
     const { tokens_in: input, tokens_cached: cached, tokens_out: output, cost_usd: costUsd } = row;
@@ -47,7 +47,7 @@ export function createConversationUsages({ db }: Pick<Storage, 'db'>): Conversat
   };
 }
 
-const addUsages = (one: SessionUsage, other: SessionUsage): SessionUsage => ({
+const addUsages = (one: ClaimedUsage, other: ClaimedUsage): ClaimedUsage => ({
   input: one.input + other.input,
   cached: one.cached + other.cached,
   output: one.output + other.output,

@@ -9,4 +9,12 @@ export { createSessions, type Sessions } from './registry.ts';
 export type { Session, SessionOrder, StopReason } from './rows.ts';
 export { chairAddress, isOwnSeat, projectOfAddress } from './session-names.ts';
 export { findPlacement, type RunProcess, type SessionPlacement } from './site.ts';
+export {
+  addClaim,
+  type CountedCalls,
+  EMPTY_BOOKS,
+  type SessionBooks,
+  type SessionUsage,
+  sumUsages,
+} from './usage.ts';
 export { createVisitors, type SessionVisitor, type SessionVisitors } from './visitors.ts';

@@ -3,7 +3,7 @@ import { asWorkerSession, findByPrefix, formatId, formatIdArray, parseId } from 
 import { sentence } from '../../core/base/sentence.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { SessionFilter } from './records.ts';
-import { SELECT_SESSIONS, type Session, type SessionRow, type SessionState, toSession } from './rows.ts';
+import { type ReadRows, SELECT_SESSIONS, type Session, type SessionRow, type SessionState } from './rows.ts';
 
 /** Finds worker sessions, and counts them. */
 export interface SessionQueries {
@@ -35,7 +35,8 @@ export interface SessionQueries {
   count(only: { live?: boolean | undefined }): number;
 }
 
-export function createSessionQueries({ db }: Pick<Storage, 'db'>): SessionQueries {
+export function createSessionQueries({ db }: Pick<Storage, 'db'>, readRows: ReadRows): SessionQueries {
+  const readRow = (row: SessionRow): Session => readRows([row])[0] as Session;
   const byId = db.prepare<unknown[], SessionRow>(`${SELECT_SESSIONS} WHERE s.id = +?`);
   const byPrefix = db.prepare<unknown[], SessionRow>(
     `${SELECT_SESSIONS} WHERE CAST(s.id AS TEXT) LIKE +? LIMIT 2`,
@@ -76,7 +77,7 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>): SessionQuerie
   function getSession(sessionId: string): Session {
     const row = byId.get(parseId('s', sessionId));
     if (!row) throw new SvcError('not_found', `no session ${sessionId}`);
-    return toSession(row);
+    return readRow(row);
   }
 
   /** Finds the session that works, or has worked last, on a task. */
@@ -108,7 +109,7 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>): SessionQuerie
   return {
     get: getSession,
     resolve: (prefix) =>
-      toSession(
+      readRow(
         findByPrefix('s', prefix, {
           exact: (id) => byId.get(id),
           like: (pattern) => byPrefix.all(pattern),
@@ -119,34 +120,34 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>): SessionQuerie
       asWorkerSession(sessionId) !== null && byId.get(parseId('s', sessionId)) !== undefined,
     list({ state, live: onlyLive = false, ids, cursor, limit = ids?.length ?? 100 }) {
       if (ids !== undefined) {
-        return among.all(formatIdArray('s', ids), state ?? null, onlyLive ? 1 : 0, limit).map(toSession);
+        return readRows(among.all(formatIdArray('s', ids), state ?? null, onlyLive ? 1 : 0, limit));
       }
-      if (state !== undefined) return ofState.all(state, limit).map(toSession);
+      if (state !== undefined) return readRows(ofState.all(state, limit));
       const from = cursor === undefined ? null : parseId('s', cursor);
-      return (onlyLive ? live.all(from ?? 0, limit) : newest.all(from ?? Number.MAX_SAFE_INTEGER, limit)).map(
-        toSession,
+      return readRows(
+        onlyLive ? live.all(from ?? 0, limit) : newest.all(from ?? Number.MAX_SAFE_INTEGER, limit),
       );
     },
     // In SQLite a negative LIMIT means no limit.
-    listLive: () => live.all(0, -1).map(toSession),
-    ofTask: (taskId) => ofTaskId.all(parseId('t', taskId)).map(toSession),
-    ofRace: (race) => inRace.all(race).map(toSession),
+    listLive: () => readRows(live.all(0, -1)),
+    ofTask: (taskId) => readRows(ofTaskId.all(parseId('t', taskId))),
+    ofRace: (race) => readRows(inRace.all(race)),
     byBranch(branch) {
       const row = branched.get(branch);
-      return row ? toSession(row) : null;
+      return row ? readRow(row) : null;
     },
     findSuccessor(sessionId) {
       const row = succeeding.get(parseId('s', sessionId));
-      return row ? toSession(row) : null;
+      return row ? readRow(row) : null;
     },
     byRunId(runId) {
       const row = byRun.get(runId);
-      return row ? toSession(row) : null;
+      return row ? readRow(row) : null;
     },
     newestOfWorker(workerId) {
       const counted = /^w-([1-9]\d{0,14})$/.exec(workerId);
       const row = newestOf.get(workerId, counted ? Number(counted[1]) : 0);
-      return row ? toSession(row) : null;
+      return row ? readRow(row) : null;
     },
     counts: countByState,
     count({ live: onlyLive = false }) {

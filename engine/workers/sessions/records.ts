@@ -1,4 +1,5 @@
-import type { SessionState, SessionUsage } from './rows.ts';
+import type { SessionState } from './rows.ts';
+import type { ClaimedUsage } from './usage.ts';
 
 /** Input for a new session, which is then queued for its first run. */
 export interface NewSession {
@@ -40,9 +41,9 @@ export interface RunFacts {
   agentSession: string | null;
   model: string | null;
   /** Usage of this run only. */
-  usage: SessionUsage | null;
+  usage: ClaimedUsage | null;
   /** Usage of the whole conversation, if the agent reported it. */
-  conversation: SessionUsage | null;
+  conversation: ClaimedUsage | null;
   toolCalls: number;
 }
 

@@ -4,16 +4,25 @@ import type { Storage } from '../../storage/index.ts';
 import { createSessionBranches, type SessionBranches } from './branches.ts';
 import { createSessionQueries, type SessionQueries } from './queries.ts';
 import type { NewSession } from './records.ts';
-import type { Session } from './rows.ts';
+import { createRowReader, type Session } from './rows.ts';
 import { createSessionRuns, type SessionRuns } from './runs.ts';
 import { createTurns, type SessionTurns } from './turns.ts';
+import type { SessionBooks } from './usage.ts';
 
 /** The register of worker sessions. Methods that change it are called inside `storage.write`. */
 export interface Sessions extends SessionQueries, SessionTurns, SessionRuns, SessionBranches {
   create(session: NewSession): Session;
 }
 
-export function createSessions({ storage, clock }: { storage: Storage; clock: Clock }): Sessions {
+export function createSessions({
+  storage,
+  clock,
+  books,
+}: {
+  storage: Storage;
+  clock: Clock;
+  books: SessionBooks;
+}): Sessions {
   const { db } = storage;
   const workerNamed = db.prepare<unknown[], { id: number }>('SELECT id FROM worker WHERE name = ?');
   const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
@@ -21,7 +30,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     (task_id, decision_id, worker_id, title, agent, project, state, inplace, keep_worktree, base_wanted,
      timeout_sec, idle_timeout_sec, parent, created_at, priority, continues, token_budget, auth, race)
     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const queries = createSessionQueries(storage);
+  const readRows = createRowReader(books);
+  const queries = createSessionQueries(storage, readRows);
 
   function workerFor(name: string | null): number {
     const known = name === null ? undefined : workerNamed.get(name);
@@ -31,8 +41,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   return {
     ...queries,
     ...createTurns(storage),
-    ...createSessionRuns(storage, clock, queries.get),
-    ...createSessionBranches(storage, clock),
+    ...createSessionRuns(storage, { clock, books, getSession: queries.get }),
+    ...createSessionBranches(storage, clock, readRows),
     create(session) {
       const { lastInsertRowid } = insert.run(
         parseId('t', session.taskId),

@@ -2,20 +2,12 @@ import { rfc3339 } from '../../core/base/clock.ts';
 import { formatId, formatIdOrNull } from '../../core/base/ids.ts';
 import type { OwnWord } from './outcome.ts';
 import type { SessionSite } from './site.ts';
+import { estimateByClaim, type SessionBooks, type SessionUsage, sumUsages } from './usage.ts';
 
 export type SessionState = 'queued' | 'starting' | 'running' | 'ended';
 
 /** Why the engine ended a run; the exit code of a stopped program means nothing. */
 export type StopReason = 'timeout' | 'idle_timeout' | 'unanswered' | 'cancelled';
-
-/** Tokens over all runs of a session, as reported by its agent. `input` includes `cached`. */
-export interface SessionUsage {
-  input: number;
-  cached: number;
-  output: number;
-  /** US dollars; null if the agent does not report them. */
-  costUsd: number | null;
-}
 
 /** The fixed options of a session, from its request. Times are RFC 3339 UTC. */
 export interface SessionOrder {
@@ -88,6 +80,7 @@ export interface SessionResult {
   /** The agent's own id of its session. */
   agentSession: string | null;
   model: string | null;
+  /** Over all its runs. */
   usage: SessionUsage | null;
   toolCalls: number | null;
 }
@@ -179,7 +172,7 @@ export interface SessionRow {
 
 const formatTime = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
 
-export const toSession = (row: SessionRow): Session => ({
+const toSession = (row: SessionRow, counted: SessionUsage | undefined): Session => ({
   sessionId: formatId('s', row.id),
   taskId: formatId('t', row.task_id),
   decisionId: formatId('d', row.decision_id),
@@ -229,20 +222,35 @@ export const toSession = (row: SessionRow): Session => ({
   race: row.race,
   agentSession: row.agent_session,
   model: row.model,
-  usage:
-    row.tokens_in === null
-      ? null
-      : {
-          input: row.tokens_in,
-          cached: row.tokens_cached ?? 0,
-          output: row.tokens_out ?? 0,
-          costUsd: row.cost_usd,
-        },
+  usage: sumUsages([counted ?? null, readClaim(row)]),
   toolCalls: row.tool_calls,
   createdAt: rfc3339(row.created_at),
   startedAt: formatTime(row.started_at),
   endedAt: formatTime(row.ended_at),
 });
+
+/** Returns the usage that its agent has reported about runs that the gateway did not count. */
+const readClaim = (row: SessionRow): SessionUsage | null =>
+  row.tokens_in === null
+    ? null
+    : estimateByClaim({
+        input: row.tokens_in,
+        cached: row.tokens_cached ?? 0,
+        output: row.tokens_out ?? 0,
+        costUsd: row.cost_usd,
+      });
+
+/** Turns rows into sessions. */
+export type ReadRows = (rows: readonly SessionRow[]) => Session[];
+
+/** Creates the function that turns rows into sessions, with their usage. */
+export function createRowReader(books: SessionBooks): ReadRows {
+  return (rows) => {
+    const routed = rows.filter(({ auth }) => auth === 'gateway').map(({ id }) => id);
+    const counted = routed.length === 0 ? null : books.sumSessions(routed);
+    return rows.map((row) => toSession(row, counted?.get(row.id)));
+  };
+}
 
 /** Selects rows of sessions `s`, with their workers. */
 export const SELECT_SESSIONS =

@@ -1,11 +1,13 @@
-import type { Clock } from '../../core/base/clock.ts';
+import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { parseId } from '../../core/base/ids.ts';
 import type { Storage } from '../../storage/index.ts';
+import { createClaims } from './claims.ts';
 import { type ConversationUsages, createConversationUsages } from './conversation-usages.ts';
 import type { RunFacts, RunStart, SessionEnd } from './records.ts';
 import type { Session, SessionPrivate, StopReason } from './rows.ts';
 import type { RunProcess } from './site.ts';
+import type { SessionBooks, SessionUsage } from './usage.ts';
 
 /** The runs of a session from queued to ended. Methods that change them are called inside `storage.write`. */
 export interface SessionRuns extends Pick<ConversationUsages, 'conversationUsage'> {
@@ -19,8 +21,14 @@ export interface SessionRuns extends Pick<ConversationUsages, 'conversationUsage
   outputFrom(sessionId: string, logFrom: number): void;
   /** starting → running. */
   running(sessionId: string, process: RunProcess): void;
-  /** Adds a finished run's report, once. */
+  /** Adds a finished run's report, once; its usage only if the gateway has not counted the run. */
   heard(sessionId: string, facts: RunFacts): void;
+  /** Reports whether the gateway counts the last run, so that the claims of its agent are not. */
+  isCounted(sessionId: string): boolean;
+  /** Returns the tokens that agents claim about runs of a task that the gateway has not counted. */
+  claimedByTask(taskId: string): number;
+  /** Returns the usage of such runs that ended on a UTC day, such as `2026-11-22`; null for none. */
+  claimedOn(day: string): SessionUsage | null;
   /** Forgets the agent's own session, so it is not resumed. */
   forgetConversation(sessionId: string): void;
   /** Lets its next run use another profile. */
@@ -54,8 +62,7 @@ const toPrivate = (row: PrivateRow | undefined): SessionPrivate => ({
 
 export function createSessionRuns(
   storage: Pick<Storage, 'db'>,
-  clock: Clock,
-  getSession: (sessionId: string) => Session,
+  { clock, books, getSession }: { clock: Clock; books: SessionBooks; getSession(sessionId: string): Session },
 ): SessionRuns {
   const { db } = storage;
   const secrets = db.prepare<unknown[], PrivateRow>(
@@ -91,8 +98,21 @@ export function createSessionRuns(
     failure_code = ?, failure_text = ?, head_commit = ?, commits = ?, files = ?, insertions = ?, deletions = ?,
     resume_at = NULL, pause_code = NULL, pause_text = NULL WHERE id = ? AND state <> 'ended'`);
   const usages = createConversationUsages(storage);
+  const claims = createClaims(storage);
+  const runStart = db.prepare<unknown[], { run_started_at: number | null }>(
+    "SELECT run_started_at FROM session WHERE id = ? AND auth = 'gateway'",
+  );
+
+  function isCounted(sessionId: string): boolean {
+    const id = parseId('s', sessionId);
+    const start = runStart.get(id)?.run_started_at ?? null;
+    return start !== null && books.hasCalled(id, start);
+  }
 
   return {
+    isCounted,
+    claimedByTask: claims.claimedByTask,
+    claimedOn: claims.claimedOn,
     conversationUsage: usages.conversationUsage,
     private(sessionId) {
       return toPrivate(secrets.get(parseId('s', sessionId)));
@@ -116,7 +136,9 @@ export function createSessionRuns(
     heard(sessionId, { agentSession, model, usage, conversation, toolCalls }) {
       if (agentSession !== null)
         usages.add(getSession(sessionId).taskId, agentSession, { usage, conversation });
-      const { input = null, cached = null, output = null, costUsd = null } = usage ?? {};
+      const claim = usage === null || isCounted(sessionId) ? null : usage;
+      if (claim !== null) claims.addToDay(rfc3339(clock.now()).slice(0, 10), claim);
+      const { input = null, cached = null, output = null, costUsd = null } = claim ?? {};
       const id = parseId('s', sessionId);
       setHeard.run({ agentSession, model, input, cached, output, costUsd, toolCalls, id });
     },

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createStats, type Stats } from '../../../engine/board/stats/index.ts';
 import { fakeClock } from '../../support/clock.ts';
+import { readCallStatistics } from '../../support/gateway/call-statistics.ts';
 import { temporaryFolder } from '../../support/workspaces/git.ts';
 import { openSpine } from '../../support/workspaces/spine.ts';
 import { fillYear, SCAN } from '../stats.ts';
@@ -26,7 +27,7 @@ export const statsRig: GuardedRig<StatsRig> = {
     fillYear(storage.db, clock.now(), TASKS);
     const scan = storage.db.prepare(SCAN);
     return {
-      stats: createStats({ storage, events, clock, cap: 4 }),
+      stats: createStats({ storage, events, clock, books: readCallStatistics(folder), cap: 4 }),
       scan: () => scan.get(),
       close() {
         storage.close();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { isRunning } from '../../support/processes/processes.ts';
 import { until } from '../../support/wait.ts';
-import { claudeSays, makeRig, type Rig } from './rig.ts';
+import { claimed, claudeSays, makeRig, type Rig } from './rig.ts';
 
 describe('the end of a run', () => {
   let rig: Rig;
@@ -21,7 +21,7 @@ describe('the end of a run', () => {
     assert.equal(ended.failure, null);
     assert.equal(ended.agent_session, 'c-7');
     assert.equal(ended.model, 'a-model');
-    assert.deepEqual(ended.usage, { input: 140, cached: 40, output: 7, cost_usd: 0.25 });
+    assert.deepEqual(ended.usage, claimed({ input: 140, cached: 40, output: 7, cost_usd: 0.25 }));
     assert.deepEqual(
       [ended.transport, ended.auth, ended.profile, ended.runs],
       ['subprocess', 'account', 'lite', 1],

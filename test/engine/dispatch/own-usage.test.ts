@@ -6,7 +6,7 @@ import { takeOwnUsage } from '../../../engine/dispatch/own-usage.ts';
 import type { Session, WireValue } from '../../../engine/index.ts';
 import { NO_FACTS, type StreamFacts } from '../../../engine/workers/agents/streams/stream.ts';
 import { until } from '../../support/wait.ts';
-import { claudeSays, makeRig, type Rig } from './rig.ts';
+import { claimed, claudeSays, makeRig, type Rig } from './rig.ts';
 
 const usage = (input: number, output: number, cached = 0) => ({ input, cached, output, costUsd: null });
 
@@ -73,7 +73,7 @@ describe('the tokens of a session', () => {
     tells(first, later);
     const { session_id } = await rig.run([]);
     const { usage } = await rig.settled(session_id);
-    assert.deepEqual(usage, { input: 1000, cached: 40, output: 100, cost_usd: 0.25 });
+    assert.deepEqual(usage, claimed({ input: 1000, cached: 40, output: 100, cost_usd: 0.25 }));
     await rig.down();
     await rig.up();
     await rig.here().call('worker.resume', { session: session_id });
@@ -86,7 +86,7 @@ describe('the tokens of a session', () => {
       { modelUsage: model(960, 100), total_cost_usd: 0.25 },
       { modelUsage: model(1960, 200), total_cost_usd: 0.5 },
     );
-    assert.deepEqual(ended.usage, { input: 2000, cached: 40, output: 200, cost_usd: 0.5 });
+    assert.deepEqual(ended.usage, claimed({ input: 2000, cached: 40, output: 200, cost_usd: 0.5 }));
   });
 
   test("the tokens of a session are taken from claude's own count for a run, where it has one", async () => {
@@ -94,6 +94,6 @@ describe('the tokens of a session', () => {
       { modelUsage: model(960, 100), model_usage_since_last_result: model(960, 100) },
       { modelUsage: model(9960, 1000), model_usage_since_last_result: model(960, 100) },
     );
-    assert.deepEqual(ended.usage, { input: 2000, cached: 80, output: 200, cost_usd: 0.5 });
+    assert.deepEqual(ended.usage, claimed({ input: 2000, cached: 80, output: 200, cost_usd: 0.5 }));
   });
 });

@@ -144,6 +144,19 @@ export async function makeRoutedRig(): Promise<RoutedRig> {
   };
 }
 
+/** Returns the usage of a session as its agent claims it. */
+export const claimed = (usage: {
+  input: number;
+  cached: number;
+  output: number;
+  cost_usd: number | null;
+}) => ({
+  ...usage,
+  unpriced: usage.cost_usd === null ? usage.input + usage.output : 0,
+  estimated_tokens: usage.input + usage.output,
+  estimated: true,
+});
+
 /** Returns the lines with which claude ends a run. */
 export const claudeSays = {
   init: (id: string) =>

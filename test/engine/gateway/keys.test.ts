@@ -15,7 +15,7 @@ describe('virtual keys', () => {
     await storage.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const holder = { sessionId: 's-3', taskId: 't-2', budgetTokens: 900 };
+  const holder = { sessionId: 's-3', taskId: 't-2', budgetTokens: 900, claimedTokens: 30 };
 
   test('a key names its owner until it is revoked, and a new one ends the old', async () => {
     const first = await storage.write(() => keys.issueKey(holder));

@@ -83,7 +83,7 @@ describe('who may see usage', () => {
     return JSON.stringify(told);
   }
   const spentBy = async (caller: object): Promise<unknown> =>
-    ((await here.callByName('usage.status', {}, caller)) as { today: { spent: number } }).today.spent;
+    ((await here.callByName('usage.status', {}, caller)) as { today: { tokens: number } }).today.tokens;
 
   test('the Chair sees the usage of all', async () => {
     const told = await readAll({});
@@ -124,8 +124,8 @@ describe('who may see usage', () => {
     assert.doesNotMatch(other, /model-of-mine|s-1|1111/);
     // The calls alternate: an answer must not be cached for the next caller.
     for (const caller of [MINE, OTHER, {}, MINE]) {
-      const { total } = (await here.callByName('gateway.today', {}, caller)) as { total: { spent: number } };
-      assert.equal(total.spent, await spentBy(caller));
+      const { total } = (await here.callByName('gateway.today', {}, caller)) as { total: { tokens: number } };
+      assert.equal(total.tokens, await spentBy(caller));
     }
   });
 

@@ -84,7 +84,9 @@ export async function makeGateway({
   const storage = openStorage({ path: db });
   const keys = createKeys({ storage, clock: systemClock });
   const issueKey: GatewayRig['issueKey'] = (holder) =>
-    storage.write(() => keys.issueKey({ sessionId: 's-3', taskId: 't-2', budgetTokens: null, ...holder }));
+    storage.write(() =>
+      keys.issueKey({ sessionId: 's-3', taskId: 't-2', budgetTokens: null, claimedTokens: 0, ...holder }),
+    );
   const runKey = await issueKey({});
   const personKey = await storage.write(() => keys.addPersonKey('ada', null));
   const logged: string[] = [];

@@ -392,6 +392,15 @@ export const commentRow = (id: number, more: Partial<CommentRow> = {}): CommentR
   ...more,
 });
 
+/** Usage that the gateway has counted. */
+export const sessionUsage = (
+  more: Partial<NonNullable<ShownSession['usage']>> = {},
+): NonNullable<ShownSession['usage']> => ({
+  ...{ input: 1000, cached: 0, output: 500, cost_usd: 0.25 },
+  ...{ unpriced: 0, estimated_tokens: 0, estimated: false },
+  ...more,
+});
+
 /** Spend of one session, model, provider or task. */
 type UsageSumRow = ListedUsageDay['groups']['session'][number];
 
@@ -407,8 +416,8 @@ export const usageSum = (key: string | null, more: Partial<UsageSumRow> = {}): U
   cache_write: 0,
   cache_write_hour: 0,
   tokens: 42_000,
-  estimated: 0,
-  spent: 42_000,
+  estimated_tokens: 0,
+  estimated: false,
   cost_usd: 1.25,
   unpriced: 0,
   ...more,
@@ -424,6 +433,7 @@ export const usageDay = (more: Partial<ListedUsageDay> = {}): ListedUsageDay => 
   address: 'http://127.0.0.1:8788',
   budget_tokens_day: 2_000_000,
   total: usageSum(null),
+  spent: sessionUsage({ input: 40_000, cached: 30_000, output: 2000, cost_usd: 1.25 }),
   hours: Array.from({ length: 24 }, (_, hour) => (hour === 9 ? 40_000 : hour === 10 ? 2000 : 0)),
   groups: {
     session: [usageSum('s-1', { label: 'Split store.ts', tokens: 40_000 }), usageSum(null, { tokens: 2000 })],

@@ -5,7 +5,7 @@ import { createTasks, type Task } from '../../../engine/board/tasks/index.ts';
 import { createWorkflow, type DispatchPort } from '../../../engine/board/workflow/index.ts';
 import type { Clock } from '../../../engine/core/base/clock.ts';
 import { createEventLog, openStorage } from '../../../engine/storage/index.ts';
-import { createSessions } from '../../../engine/workers/sessions/index.ts';
+import { createSessions, EMPTY_BOOKS } from '../../../engine/workers/sessions/index.ts';
 
 /** The configuration of a run, which never changes. */
 export const fakeSettings = (task: Pick<Task, 'agent' | 'project'>): RunSettings => ({
@@ -31,7 +31,7 @@ export function openSpine(path: string, clock: Clock) {
   const events = createEventLog({ storage, clock });
   const tasks = createTasks({ storage, events, clock });
   const decisions = createDecisions({ storage, events, clock });
-  const sessions = createSessions({ storage, clock });
+  const sessions = createSessions({ storage, clock, books: EMPTY_BOOKS });
   const dispatch: DispatchPort = {
     settings: fakeSettings,
     enqueue(task, decision, _options, race) {

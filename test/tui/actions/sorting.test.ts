@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ShownSession } from '../../../tui/state/rows.ts';
-import { type Bench, bench, NOW, sessionRow, taskRow } from '../../support/terminals/dashboard.ts';
+import {
+  type Bench,
+  bench,
+  NOW,
+  sessionRow,
+  sessionUsage,
+  taskRow,
+  usageDay,
+} from '../../support/terminals/dashboard.ts';
 import { screenOf } from '../../support/terminals/render.tsx';
 
-const used = (output: number): ShownSession['usage'] => ({ input: 0, cached: 0, output, cost_usd: null });
+const used = (output: number): ShownSession['usage'] => sessionUsage({ input: 0, output, cost_usd: null });
 const runningRow = (id: number, more: Partial<ShownSession> = {}): ShownSession =>
   sessionRow(id, { state: 'running', ended_at: null, commits: null, ...more });
 
@@ -120,16 +128,17 @@ describe('the space of lists', () => {
   });
 
   it('the header has the totals of the day where there is room', () => {
-    const row = runningRow(1, { usage: { input: 1000, cached: 0, output: 500, cost_usd: 0.25 } });
+    const usage = usageDay({ budget_tokens_day: 0, spent: sessionUsage({ estimated: true }) });
+    const row = runningRow(1, { usage: sessionUsage() });
     const [wide] = screenOf(
       bench(140, 40)
-        .data({ sessions: [row] })
+        .data({ sessions: [row], usage })
         .state(),
     );
-    assert.match(wide ?? '', /1\.5k tokens · \$0\.25 .*1 run today/);
+    assert.match(wide ?? '', /1\.5k tokens · ~\$0\.25 .*1 run today/);
     const [narrow] = screenOf(
       bench(80, 24)
-        .data({ sessions: [row] })
+        .data({ sessions: [row], usage })
         .state(),
     );
     assert.match(narrow ?? '', /1\.5k tokens/);

@@ -9,7 +9,15 @@ const SPAN = { count: 0, median_sec: null, p90_sec: null };
 
 const figures = (key: string | null, more: Partial<ListedStats['total']> = {}): ListedStats['total'] => ({
   ...{ key, tasks: 0, promoted: 0, reworked: 0, retries: 0, follow_ups: 0, resumed: 0, conflicts: 0 },
-  ...{ runs: 0, untold_tokens: 0, cost_usd: null, untold_cost: 0 },
+  ...{
+    runs: 0,
+    untold_tokens: 0,
+    cost_usd: null,
+    untold_cost: 0,
+    unpriced: 0,
+    estimated_tokens: 0,
+    estimated: false,
+  },
   outcomes: { done: 0, failed: 0, denied: 0, cancelled: 0, unfinished: 0 },
   tokens: { input: 0, cached: 0, output: 0 },
   ...{ to_approval: SPAN, to_end: SPAN, to_promotion: SPAN },

@@ -13,7 +13,7 @@ import { screenOf } from '../../support/terminals/render.tsx';
 
 const nothing = (more: Partial<ListedUsageDay> = {}): ListedUsageDay =>
   usageDay({
-    total: sum(null, { calls: 0, tokens: 0, spent: 0, cost_usd: null }),
+    total: sum(null, { calls: 0, tokens: 0, cost_usd: null }),
     hours: new Array<number>(24).fill(0),
     groups: { session: [], model: [], provider: [], task: [] },
     ...more,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createStats, type Stats } from '../../../../engine/board/stats/index.ts';
 import { createEventLog, openStorage, type Storage } from '../../../../engine/storage/index.ts';
+import { readCallStatistics } from '../../../support/gateway/call-statistics.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
@@ -15,10 +16,19 @@ let storage: Storage;
 let stats: Stats;
 const clock = { now: () => NOW, monotonic: () => 0 };
 
+const openStats = (): Stats =>
+  createStats({
+    storage,
+    events: createEventLog({ storage, clock }),
+    clock,
+    books: readCallStatistics(folder),
+    cap: 2,
+  });
+
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-stats-'));
   storage = openStorage({ path: join(folder, 'svc.db') });
-  stats = createStats({ storage, events: createEventLog({ storage, clock }), clock, cap: 2 });
+  stats = openStats();
 });
 afterEach(() => {
   storage.close();
@@ -224,7 +234,7 @@ describe('counting again', () => {
       for (const from of [0, NOW - 1.5 * DAY]) {
         const counted = await stats.read({ by, from });
         storage.db.exec('DELETE FROM stats_range');
-        const fresh = createStats({ storage, events: createEventLog({ storage, clock }), clock, cap: 2 });
+        const fresh = openStats();
         assert.deepEqual(counted, await fresh.read({ by, from }), `${what}, by ${by}`);
       }
   }
@@ -275,7 +285,7 @@ describe('counting again', () => {
     assert.deepEqual(listKept(), [0, 1, 3], 'a task runs in the range 2');
     storage.close();
     storage = openStorage({ path: join(folder, 'svc.db') });
-    stats = createStats({ storage, events: createEventLog({ storage, clock }), clock, cap: 2 });
+    stats = openStats();
     // A row that no trigger sees shows that the sums are used.
     storage.db.exec(`DROP TRIGGER stats_session_update; UPDATE session SET tokens_in = 7 WHERE id = 1`);
     assert.deepEqual(await stats.read(everything), before);

@@ -6,10 +6,12 @@ import {
   cutToWidth,
   describeUnseen,
   formatAge,
+  formatClockTime,
   formatCount,
   formatLocalTime,
   localizeTimes,
   renderLog,
+  renderLogLine,
   toPrintable,
   toPrintableJson,
 } from '../../../../engine/core/base/text.ts';
@@ -155,10 +157,18 @@ describe('text for a terminal', () => {
     const at = '2026-11-22T10:15:00.000Z';
     assert.equal(
       localizeTimes(`ada holds src until ${at}; since ${at} too`),
-      `ada holds src until ${formatLocalTime(at)}; since ${formatLocalTime(at)} too`,
+      `ada holds src until ${formatClockTime(at)}; since ${formatClockTime(at)} too`,
     );
     for (const quoted of [`no task "${at}"`, `until ${at}-1`, `the branch ${at}`])
       assert.equal(localizeTimes(quoted), quoted);
+  });
+
+  test('the log of a worker that asks shows until when it waits in local time, to the minute', () => {
+    const now = Date.now();
+    const at = new Date(now).toISOString();
+    assert.match(renderLogLine(`\u2192 ask 1 waits for the Chair, until ${at}`), /until \d\d:\d\d$/);
+    assert.equal(formatClockTime('2026-11-22T10:15:00.000Z', now).length, 11);
+    assert.equal(renderLogLine(`{"at":"${at}"}`), `{"at":"${at}"}`);
   });
 
   test('one item is counted in the singular', () => {

@@ -43,23 +43,24 @@ describe("the engine's reading of the books", () => {
     write(
       {},
       {},
-      { outcome: 'stub', model: 'svc-stub', provider: null, is_estimated: 1 },
+      { outcome: 'stub', model: 'svc-stub', provider: null, input: 0, output: 0 },
+      { outcome: 'lost', model: 'gpt-4.1', is_estimated: 1 },
       { day: '2026-11-21', started_at: NOON - 86_400_000, input: 1000 },
       { started_at: NOON + 3_600_000, outcome: 'failed', input: 0, output: 0 },
     );
     assert.notEqual(reader.readVersion(), before);
     assert.equal(reader.readVersion(), reader.readVersion());
-    const parts = reader.listUsage(DAY, null).map(({ model, calls, failed, input, estimated, spent }) => ({
+    const parts = reader.listUsage(DAY, null).map(({ model, calls, failed, input, estimated_tokens }) => ({
       model,
       calls,
       failed,
       input,
-      estimated,
-      spent,
+      estimated_tokens,
     }));
     assert.deepEqual(parts, [
-      { model: 'svc-stub', calls: 1, failed: 0, input: 10, estimated: 15, spent: 0 },
-      { model: 'gpt-5', calls: 3, failed: 1, input: 20, estimated: 0, spent: 30 },
+      { model: 'svc-stub', calls: 1, failed: 0, input: 0, estimated_tokens: 0 },
+      { model: 'gpt-4.1', calls: 1, failed: 0, input: 10, estimated_tokens: 15 },
+      { model: 'gpt-5', calls: 3, failed: 1, input: 20, estimated_tokens: 0 },
     ]);
     const hours = reader.listHours(DAY, null);
     assert.deepEqual([hours.length, hours[12], hours[13], hours[11]], [24, 45, 0, 0]);
