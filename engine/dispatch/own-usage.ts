@@ -6,12 +6,12 @@ import type { Session, Sessions } from '../workers/sessions/index.ts';
  * subtracted. Without any tokens the usage is unknown, which is null and not 0.
  */
 export function takeOwnUsage(
-  { sessions }: { sessions: Pick<Sessions, 'conversationUsage'> },
-  { taskId }: Pick<Session, 'taskId'>,
+  { sessions }: { sessions: Pick<Sessions, 'conversationUsage' | 'get'> },
+  session: Pick<Session, 'taskId' | 'continues'>,
   facts: StreamFacts,
 ): StreamFacts {
   const { agentSession, conversation } = facts;
-  const before = agentSession === null ? null : sessions.conversationUsage(taskId, agentSession);
+  const before = agentSession === null ? null : findEarlierUsage(sessions, session, agentSession);
   const own =
     conversation === null
       ? facts.usage
@@ -23,6 +23,15 @@ export function takeOwnUsage(
   const isTotal = conversation !== null && conversation.input + conversation.output > 0;
   return { ...facts, usage, conversation: isTotal ? conversation : null };
 }
+
+/** A follow-up is another task, which continues the conversation of the former one. */
+const findEarlierUsage = (
+  sessions: Pick<Sessions, 'conversationUsage' | 'get'>,
+  { taskId, continues }: Pick<Session, 'taskId' | 'continues'>,
+  agentSession: string,
+): StreamUsage | null =>
+  sessions.conversationUsage(taskId, agentSession) ??
+  (continues === null ? null : sessions.conversationUsage(sessions.get(continues).taskId, agentSession));
 
 function subtractUsage(whole: StreamUsage, part: StreamUsage): StreamUsage {
   // It has restarted its count.

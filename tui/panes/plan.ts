@@ -40,8 +40,12 @@ const describeAccount = ({ auth, key_before_login: key }: ListedPlan): string =>
         ? ', billed to its own login'
         : `, billed to the account of ${key}, not to its login`;
 
-const describeCost = ({ agent, race, ...plan }: ListedPlan): string =>
-  `${race === null ? `one run of ${agent ?? 'an agent'}` : `a run each of ${race.length} agents`}${describeAccount({ agent, race, ...plan })}; shown live if ${race === null ? (agent ?? 'it') : 'they'} ${race === null ? 'reports' : 'report'} it`;
+const describeCost = ({ agent, race, ...plan }: ListedPlan): string => {
+  const runs = race === null ? `one run of ${agent ?? 'an agent'}` : `a run each of ${race.length} agents`;
+  const reported = race === null ? `${agent ?? 'it'} reports it` : 'they report it';
+  const shown = plan.auth === 'gateway' ? 'counted live' : `shown live if ${reported}`;
+  return `${runs}${describeAccount({ agent, race, ...plan })}; ${shown}`;
+};
 
 /** Lists commands of the project that run outside the sandbox. A person reads them before consenting. */
 const listCarriedFacts = ({

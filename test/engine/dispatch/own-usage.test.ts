@@ -12,8 +12,12 @@ const usage = (input: number, output: number, cached = 0) => ({ input, cached, o
 
 /** Returns the tokens of a run in a conversation that has used `before` so far. */
 function counted(told: Partial<StreamFacts>, before: StreamFacts['usage'] = null) {
-  const sessions = { conversationUsage: (_: string, id: string) => (id === 'c-1' ? before : null) };
-  return takeOwnUsage({ sessions }, { taskId: 't-1' }, { ...NO_FACTS, agentSession: 'c-1', ...told }).usage;
+  const sessions = {
+    conversationUsage: (_: string, id: string) => (id === 'c-1' ? before : null),
+    get: () => assert.fail('it continues no session'),
+  };
+  const session = { taskId: 't-1', continues: null };
+  return takeOwnUsage({ sessions }, session, { ...NO_FACTS, agentSession: 'c-1', ...told }).usage;
 }
 
 test('only new tokens count of an agent that reports its whole conversation', () => {
@@ -68,6 +72,22 @@ describe('the tokens of a session', () => {
       `#!/bin/sh\ncase "$*" in *--resume=*) cat '${bin}/later' ;; *) cat '${bin}/first' ;; esac\n`,
     );
   }
+
+  test('the tokens of a follow-up are its own, although it is another task in the same conversation', async () => {
+    tells({}, { modelUsage: model(1960, 200), total_cost_usd: 0.5 });
+    const bin = join(rig.ws.repository.folder, 'bin');
+    const first = { subtype: 'success', is_error: false, modelUsage: model(960, 100), total_cost_usd: 0.25 };
+    writeFileSync(join(bin, 'first'), `${JSON.stringify({ type: 'result', session_id: 'c-5', ...first })}\n`);
+    const { session_id } = await rig.run([]);
+    const former = await rig.settled(session_id);
+    assert.deepEqual(former.usage, claimed({ input: 1000, cached: 40, output: 100, cost_usd: 0.25 }));
+    const next = await rig
+      .here()
+      .call('worker.follow_up', { session: session_id, prompt: 'and now the docs' });
+    const ended = await rig.settled(next.session.session_id);
+    assert.notEqual(ended.task_id, former.task_id);
+    assert.deepEqual(ended.usage, claimed({ input: 1000, cached: 0, output: 100, cost_usd: 0.25 }));
+  });
 
   async function played(first: object, later: object): Promise<WireValue<Session>> {
     tells(first, later);
