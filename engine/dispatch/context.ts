@@ -35,6 +35,8 @@ export interface RunKeys {
     budgetTokens: number | null;
     claimedTokens: number;
   }): string;
+  /** Resolves once the calls so far are in the books, if the gateway answers. */
+  saveCalls(): Promise<void>;
   /** Inside `storage.write`: revokes the keys of a session. */
   revokeKey(sessionId: string): void;
   /** Returns when a provider's limit for this session ends, Unix ms; null for none. */

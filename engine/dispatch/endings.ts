@@ -41,6 +41,9 @@ export function createEndings(deps: DispatchDeps, persist: PersistRun): RunEndin
   async function endRun(sessionId: string, end: RunEnd, result: RunResult): Promise<void> {
     const session = sessions.get(sessionId);
     const facts = takeOwnUsage(deps, session, result.facts);
+    // A claim counts unless the run has called, and the last calls may not be in the books yet.
+    if (facts.usage !== null && session.auth === 'gateway' && !sessions.isCounted(sessionId))
+      await deps.keys.saveCalls();
     const printed = { expects: findExpectation(deps, session), hasSpoken: result.hasSpoken };
     const verdict = decideVerdict(session, end, facts, printed);
     const limited = decideAfterLimit(deps, session, verdict, facts);

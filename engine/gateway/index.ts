@@ -34,7 +34,7 @@ export type { DayUsage, NamedUsage } from './usage-day.ts';
 export interface EngineGateway {
   /** The part that dispatch needs. */
   runKeys: Pick<GatewayKeys, 'issueKey' | 'revokeKey' | 'limitedUntil'> &
-    Pick<GatewayProcess, 'findRoute' | 'buildRoute'>;
+    Pick<GatewayProcess, 'findRoute' | 'buildRoute'> & { saveCalls(): Promise<void> };
   keys: GatewayKeys;
   process: GatewayProcess;
   books: BooksReader;
@@ -147,7 +147,7 @@ export function createEngineGateway(deps: EngineGatewayDeps): EngineGateway {
     keys,
     process: gateway,
     books,
-    sessionBooks: createSessionBooks(books, findPricing),
+    sessionBooks: createSessionBooks(books, findPricing, keys.issuedAt),
     statistics: createCallStatistics(books, findPricing),
     content,
     embed: createEmbedder({ storage, keys, gateway }),
@@ -160,6 +160,9 @@ export function createEngineGateway(deps: EngineGatewayDeps): EngineGateway {
     runKeys: {
       findRoute: gateway.findRoute,
       buildRoute: gateway.buildRoute,
+      async saveCalls() {
+        await gateway.readState();
+      },
       issueKey: keys.issueKey,
       revokeKey: keys.revokeKey,
       limitedUntil: (sessionId) =>

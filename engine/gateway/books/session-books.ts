@@ -1,3 +1,4 @@
+import { formatId } from '../../core/base/ids.ts';
 import type { SessionBooks, SessionUsage } from '../../workers/sessions/index.ts';
 import type { ModelPricing } from './pricing.ts';
 import type { SessionCalls } from './session-calls.ts';
@@ -18,8 +19,16 @@ export function describeParts(parts: readonly PricedPart[], pricing: ModelPricin
   };
 }
 
-/** Creates what sessions are told about their calls. @param pricing the current prices */
-export const createSessionBooks = (calls: SessionCalls, pricing: () => ModelPricing): SessionBooks => ({
+/**
+ * Creates what sessions are told about their calls.
+ * @param pricing the current prices
+ * @param issuedAt when the last key of a session was issued, which is before its run could call; null for never
+ */
+export const createSessionBooks = (
+  calls: SessionCalls,
+  pricing: () => ModelPricing,
+  issuedAt: (sessionId: string) => number | null,
+): SessionBooks => ({
   sumSessions(sessions) {
     const findParts = calls.findParts(sessions);
     const sums = new Map<number, SessionUsage>();
@@ -30,10 +39,15 @@ export const createSessionBooks = (calls: SessionCalls, pricing: () => ModelPric
     }
     return sums;
   },
-  hasCalled: (session, since) =>
-    calls
-      .findParts([session])(session)
-      .some((part) => part.last_at >= since),
+  hasCalled(session) {
+    const since = issuedAt(formatId('s', session));
+    return (
+      since !== null &&
+      calls
+        .findParts([session])(session)
+        .some((part) => part.last_at >= since)
+    );
+  },
 });
 
 /** The calls of sessions, for the statistics. */

@@ -32,6 +32,8 @@ export interface GatewayKeys {
   verifyKey(key: string): KeyHolder | null;
   /** Records, inside `storage.write`, that a provider told the holder to wait until then, Unix ms. */
   limitKey(key: string, until: number): void;
+  /** Returns when the session's last key was issued, Unix ms; null if it never had one. */
+  issuedAt(sessionId: string): number | null;
   /** Returns the limit of the session's last key; null if there is none. */
   limitedUntil(sessionId: string): number | null;
   /**
@@ -74,8 +76,8 @@ export function createKeys({ storage, clock }: { storage: Storage; clock: Clock 
     'SELECT session_id, task_id, budget_tokens, claimed_tokens FROM virtual_key WHERE hash = ? AND revoked_at IS NULL',
   );
   const setLimit = db.prepare('UPDATE virtual_key SET limited_until = ? WHERE hash = ?');
-  const last = db.prepare<unknown[], { limited_until: number | null }>(
-    'SELECT limited_until FROM virtual_key WHERE session_id = ? ORDER BY id DESC LIMIT 1',
+  const last = db.prepare<unknown[], { limited_until: number | null; created_at: number }>(
+    'SELECT limited_until, created_at FROM virtual_key WHERE session_id = ? ORDER BY id DESC LIMIT 1',
   );
   const anyRun = db.prepare('SELECT 1 FROM virtual_key WHERE revoked_at IS NULL LIMIT +1');
   const insertPerson = db.prepare(
@@ -122,6 +124,7 @@ export function createKeys({ storage, clock }: { storage: Storage; clock: Clock 
     limitKey(key, until) {
       setLimit.run(until, hashVirtualKey(key));
     },
+    issuedAt: (sessionId) => last.get(parseId('s', sessionId))?.created_at ?? null,
     limitedUntil: (sessionId) => last.get(parseId('s', sessionId))?.limited_until ?? null,
     addPersonKey(name, pid) {
       for (const row of persons.all().filter(isLeftBehind)) endPerson.run(clock.now(), row.name);

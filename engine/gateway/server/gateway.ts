@@ -108,7 +108,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 
   const control = createControl({
     token,
-    state: describeGatewayState,
+    state() {
+      // The engine may compare it with the books.
+      books.save();
+      return describeGatewayState();
+    },
     apply,
     stop: () => stopAsked(),
     async models() {

@@ -99,15 +99,7 @@ export function createSessionRuns(
     resume_at = NULL, pause_code = NULL, pause_text = NULL WHERE id = ? AND state <> 'ended'`);
   const usages = createConversationUsages(storage);
   const claims = createClaims(storage);
-  const runStart = db.prepare<unknown[], { run_started_at: number | null }>(
-    "SELECT run_started_at FROM session WHERE id = ? AND auth = 'gateway'",
-  );
-
-  function isCounted(sessionId: string): boolean {
-    const id = parseId('s', sessionId);
-    const start = runStart.get(id)?.run_started_at ?? null;
-    return start !== null && books.hasCalled(id, start);
-  }
+  const isCounted = (sessionId: string): boolean => books.hasCalled(parseId('s', sessionId));
 
   return {
     isCounted,

@@ -39,8 +39,8 @@ export interface CountedCalls {
 export interface SessionBooks {
   /** Returns the usage of sessions by their numbers; sessions without calls are left out. */
   sumSessions(sessions: readonly number[]): ReadonlyMap<number, SessionUsage>;
-  /** Reports whether a session has called since then, Unix ms. */
-  hasCalled(session: number, since: number): boolean;
+  /** Reports whether the last run of a session has called. */
+  hasCalled(session: number): boolean;
 }
 
 /** Books without any call. */

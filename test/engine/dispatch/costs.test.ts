@@ -49,7 +49,7 @@ function assertUsage(found: Usage | undefined, wanted: NonNullable<Usage>): void
   assert.deepEqual({ ...found, cost_usd: wanted.cost_usd }, wanted);
 }
 
-describe('the cost of a run', { timeout: 80_000 }, () => {
+describe('the cost of a run', () => {
   let rig: Rig;
   let upstream: Upstream;
   let script: string;
