@@ -153,7 +153,7 @@ describe('opening the dashboard', () => {
       const { code, stderr } = await workspace.program(args);
       assert.equal(code, 2);
       assert.match(stderr, /the dashboard needs a terminal/);
-      assert.match(stderr, /svc status, svc task list, svc decision list/);
+      assert.match(stderr, /svc status, svc ls, svc decision list/);
     }
   });
 

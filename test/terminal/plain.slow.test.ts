@@ -35,13 +35,13 @@ describe('svc dash --plain', () => {
     const { workspace, child, text } = await openLog(t);
     await until(() => text().includes('Work: Nothing waits for you.'), 'the empty list');
     await workspace.post('for the log \u001b[31mred\u001b[2J\n#agent: no-change');
-    await until(() => /needs_approval t-1 d-1: .*for the log \\x1b\[31mred/.test(text()), 'the event');
+    await until(() => /needs approval t-1 d-1: .*for the log \\x1b\[31mred/.test(text()), 'the event');
     appendFileSync(join(workspace.root, '.svc', 'notices', 's-7.md'), '**note 3** hello from a worker\n');
     await until(() => text().includes('notice to s-7: note 3 hello from a worker'), 'the notice');
     await workspace.killDaemon();
     await until(() => text().includes('ENGINE GONE'), 'the loss');
     await workspace.svc(['task', 'add', 'while it was gone']);
-    await until(() => /task_created t-2.*while it was gone/.test(text()), 'what happened meanwhile');
+    await until(() => /task created t-2.*while it was gone/.test(text()), 'what happened meanwhile');
     assert.ok(!text().includes('\u001b'), JSON.stringify(text()));
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'exit'), [0, null]);
@@ -60,7 +60,7 @@ describe('svc dash --plain', () => {
     await terminal.shows('Approve d-1 and start scripted on t-1?');
     await answer(terminal, 'y');
     await terminal.shows('d-1 approved: s-1 starts on t-1');
-    await terminal.shows(/sealed t-1 d-1 s-1/);
+    await terminal.shows(/ready t-1 d-1 s-1/);
     assert.ok(!terminal.screen().includes('╔'));
     terminal.keys('q');
     assert.equal((await terminal.exited()).status, 0);

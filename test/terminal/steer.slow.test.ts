@@ -80,7 +80,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     await act(terminal, 'B');
     await terminal.shows('Interrupt s-1, so that it reads');
     await act(terminal, 'y');
-    await terminal.shows(/▶t-1 +ready/);
+    await terminal.shows(/▶t-1 +done/);
     await terminal.shows('Going on.');
   });
 });

@@ -115,7 +115,7 @@ describe('the whole screen', () => {
     for (const part of [
       'svc · acme · 2 asks (4m) · 2 to decide',
       'engine ok',
-      '[1 Work 3]',
+      '[1 Work 6]',
       'needs you 6  ',
       '▶t-1',
       'will run claude',

@@ -1,9 +1,14 @@
 import { formatCount } from '../../engine/core/base/text.ts';
 import { nameSessionState, nameTaskState } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
-import type { DashboardData } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
-import { findWorkItem, listWorkItems, WORK_SECTIONS, type WorkItem } from '../state/work-items.ts';
+import {
+  countOpenItems,
+  findWorkItem,
+  listWorkItems,
+  WORK_SECTIONS,
+  type WorkItem,
+} from '../state/work-items.ts';
 import { renderAskPreview } from './ask-preview.ts';
 import { renderDecisionPreview } from './decision-preview.ts';
 import { definePane, type PanePreview } from './pane.ts';
@@ -62,7 +67,7 @@ export const workPane = definePane<WorkItem>({
     title: getTitle,
   },
   columns: WORK_COLUMNS,
-  countUnfinished: (data) => countUnfinishedItems(data),
+  countUnfinished: countOpenItems,
   empty: [
     'Nothing waits for you.',
     '',
@@ -81,14 +86,6 @@ export const workPane = definePane<WorkItem>({
       .join(', '),
   renderPreview: renderItemPreview,
 });
-
-/** Counts the tasks that have not ended. */
-function countUnfinishedItems({ tasks }: DashboardData): number {
-  let count = 0;
-  for (const { status, archived_at: archived } of tasks.values())
-    if (archived === null && status !== 'done' && status !== 'failed') count += 1;
-  return count;
-}
 
 function describeShown({ data, lists: { work } }: State): string {
   const rows = `${work.ids.length}${data.complete ? '' : '…'}`;

@@ -309,6 +309,13 @@ export function listUrgentItems(data: DashboardData): readonly WorkItem[] {
   return end < 0 ? all : all.slice(0, end);
 }
 
+/** Counts the rows that are not done: that need a person, run or wait. */
+export function countOpenItems(data: DashboardData): number {
+  const all = listWorkItems(data);
+  const end = all.findIndex(({ section }) => section === DONE);
+  return end < 0 ? all.length : end;
+}
+
 /** Returns the row that shows a session. */
 export function findRowOfSession(data: DashboardData, id: string): string {
   const session = data.sessions.get(id);

@@ -119,6 +119,6 @@ describe('the pager', () => {
       [['worktree', 'diff', '--', 's-1'], { SVC_PAGER: 'delta --dark' }],
     );
     dash.send({ type: 'exited', effect: effect!, code: 3 });
-    assert.match(message(dash), /svc worktree diff ended with exit code 3/);
+    assert.match(message(dash), /svc diff ended with exit code 3/);
   });
 });
