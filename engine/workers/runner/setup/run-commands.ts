@@ -208,9 +208,15 @@ export function createRunCommands(deps: RunCommandsDeps): RunCommands {
     await over;
   }
 
-  async function stopAll(entries: readonly StartedCommand[]): Promise<void> {
-    await Promise.allSettled(starting.values());
-    await Promise.allSettled(entries.filter(({ exit }) => exit === null).map(stopEntry));
+  /** Stops the commands whose key begins so, those that are being started included; returns their keys. */
+  async function stopAll(prefix: string): Promise<string[]> {
+    const isMeant = (key: string): boolean => key.startsWith(prefix);
+    await Promise.allSettled([...starting].filter(([key]) => isMeant(key)).map(([, start]) => start));
+    const meant = [...started].filter(([key]) => isMeant(key));
+    await Promise.allSettled(
+      meant.filter(([, { exit }]) => exit === null).map(([, entry]) => stopEntry(entry)),
+    );
+    return meant.map(([key]) => key);
   }
 
   return {
@@ -236,7 +242,10 @@ export function createRunCommands(deps: RunCommandsDeps): RunCommands {
 
     async stop(session, name) {
       const { worktree } = session;
-      const found = worktree === null ? undefined : started.get(getKey(worktree, name));
+      const key = worktree === null ? null : getKey(worktree, name);
+      if (key === null) return null;
+      await starting.get(key)?.catch(() => undefined);
+      const found = started.get(key);
       if (found === undefined || found.exit !== null) return null;
       await stopEntry(found);
       const command = readProjectSetup(deps.where(), session.project).run.find((each) => each.name === name);
@@ -254,15 +263,13 @@ export function createRunCommands(deps: RunCommandsDeps): RunCommands {
     },
 
     async endInWorktree(worktree) {
-      const entries = [...started].filter(([key]) => key.startsWith(getKey(worktree, '')));
-      await stopAll(entries.map(([, entry]) => entry));
-      for (const [key] of entries) started.delete(key);
+      for (const key of await stopAll(getKey(worktree, ''))) started.delete(key);
       rmSync(getFolder(worktree), { recursive: true, force: true });
     },
 
     async close() {
       isClosed = true;
-      await stopAll([...started.values()]);
+      await stopAll('');
     },
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Api } from '../../../../engine/index.ts';
@@ -127,6 +127,29 @@ describe('a run command of a project', () => {
     assert.equal(promoted.json<{ removed: boolean }>().removed, true, promoted.stdout);
     assert.equal(isRunning(fourth[1]), false);
     assert.equal(existsSync(join(ws.root, '.svc', 'agents', '.run', session)), false);
+  });
+
+  test('a command that is still being started ends with its engine, and with its worktree', async () => {
+    const client = await ws.connect();
+    const session = await endedRun();
+    const { worktree } = await client.call('session.show', { session });
+    const listInside = () =>
+      readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .filter((pid) => {
+          try {
+            return readlinkSync(`/proc/${pid}/cwd`).startsWith(worktree ?? '-');
+          } catch {
+            return false;
+          }
+        });
+    for (const end of [() => client.call('worktree.discard', { session }), () => ws.svc(['down'])]) {
+      const begun = client.call('worktree.run', { session, name: 'dev' }).catch(() => undefined);
+      await end();
+      await begun;
+      await until(() => listInside().length === 0, 'its processes to be gone');
+      await ws.svc(['worktree', 'restore', session, '--worktree']);
+    }
   });
 
   test('a failure says which program is missing, which names there are, or why there is no worktree', async () => {
