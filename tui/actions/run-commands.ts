@@ -1,16 +1,17 @@
 import type { State } from '../state/model.ts';
 import type { ChooseCommand } from '../state/overlays.ts';
 import { getSelectedSession } from '../state/selection.ts';
+import { checkCanEnterWorktree } from './enter-worktree.ts';
 import { callEngine, type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 export function checkCanRunCommand(state: State): string | null {
   const session = getSelectedSession(state);
-  if (session === undefined) return 'no worker is selected';
-  const { session_id: id, inplace, worktree } = session;
-  if (inplace) return `${id} works in the project's own folder: start the command there yourself`;
-  if (worktree !== null) return null;
-  return session.state === 'ended' ? `the worktree of ${id} is no longer there` : `${id} has no worktree yet`;
+  return session?.inplace === true
+    ? `${session.session_id} works in the project's own folder: start the command there yourself`
+    : checkCanEnterWorktree(state);
 }
+
+const NO_COMMANDS = 'the project has none: add run: {dev: npm run dev} to its entry in projects';
 
 /** Opens the list of the commands that the project has for its worktrees. */
 export function openCommandChoice(state: State): StateTransition {
@@ -20,10 +21,8 @@ export function openCommandChoice(state: State): StateTransition {
     input: { session },
     busy: `commands of ${session}`,
     doing: `reading the commands for ${session}`,
-    describeAnswer: ({ length }) =>
-      length === 0 ? 'the project has none: add run: {dev: npm run dev} to its entry in projects' : '',
-    findRefusal: ({ length }) =>
-      length === 0 ? 'the project has none: add run: {dev: npm run dev} to its entry in projects' : null,
+    describeAnswer: ({ length }) => (length === 0 ? NO_COMMANDS : ''),
+    findRefusal: ({ length }) => (length === 0 ? NO_COMMANDS : null),
     onAnswer: (now, commands) =>
       // A person who has opened something else in the meantime keeps it.
       commands.length === 0 || now.overlay !== null || now.armed !== null

@@ -119,7 +119,7 @@ function listWorkOperations({ config, events }: SharedDependencies, modules: Eng
       sessions,
       worktrees: modules.worktrees,
       records: pullRequests,
-      resolveFolder: (project) => agents.resolveFolder(project === config().project.name ? null : project),
+      resolveFolder: agents.resolveFolder,
       readEvidence: board.evidence,
       findTask: board.tasks.resolve,
     }),
@@ -129,7 +129,7 @@ function listWorkOperations({ config, events }: SharedDependencies, modules: Eng
 
 /** Lists the operations on svc.yaml, projects and worktrees. */
 function listWorkspaceOperations(
-  { file, env, storage, events, clock, config }: SharedDependencies,
+  { file, env, storage, events, clock }: SharedDependencies,
   { agents, carried, runCommands, sessions, worktreeActions, worktrees }: EngineModules,
   keeper: ConfigKeeper,
 ) {
@@ -149,7 +149,7 @@ function listWorkspaceOperations(
       actions: worktreeActions,
       sessions,
       worktrees,
-      folder: (project) => agents.resolveFolder(project === config().project.name ? null : project),
+      folder: agents.resolveFolder,
     }),
   ];
 }

@@ -67,7 +67,7 @@ export interface RunCommands {
 
 interface StartedCommand {
   session: Session;
-  name: string;
+  command: RunCommand;
   startedAt: string;
   logFrom: number;
   runId: string;
@@ -146,7 +146,8 @@ export function createRunCommands(deps: RunCommandsDeps): RunCommands {
   }
 
   /** Follows a started command to its end, and ends what it leaves behind. */
-  async function supervise(entry: StartedCommand, command: RunCommand, runDir: string, logFile: string) {
+  async function supervise(entry: StartedCommand, runDir: string, logFile: string): Promise<void> {
+    const { command } = entry;
     const watch = createLogWatch({ file: logFile, limitBytes: LOG_LIMIT });
     const exit = await entry.process.exited;
     await processes.sweep(entry.runId, entry.process.pidStart);
@@ -186,7 +187,7 @@ export function createRunCommands(deps: RunCommandsDeps): RunCommands {
     const startedAt = rfc3339(deps.clock.now());
     const entry: StartedCommand = {
       session,
-      name,
+      command,
       startedAt,
       logFrom,
       runId,
@@ -194,7 +195,7 @@ export function createRunCommands(deps: RunCommandsDeps): RunCommands {
       exit: null,
       over: Promise.resolve(),
     };
-    entry.over = supervise(entry, command, runDir, logFile).catch((error: unknown) =>
+    entry.over = supervise(entry, runDir, logFile).catch((error: unknown) =>
       deps.log.warn({ error, name }, 'a run command could not be followed to its end'),
     );
     started.set(getKey(worktree, name), entry);
@@ -248,8 +249,7 @@ export function createRunCommands(deps: RunCommandsDeps): RunCommands {
       const found = started.get(key);
       if (found === undefined || found.exit !== null) return null;
       await stopEntry(found);
-      const command = readProjectSetup(deps.where(), session.project).run.find((each) => each.name === name);
-      return describe(session, command ?? { name, command: '' });
+      return describe(session, found.command);
     },
 
     openLog(session, name) {
