@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/api/operation.ts';
 import { settleWithin } from '../../core/base/settle-within.ts';
@@ -110,6 +111,7 @@ export function createRepeatedCalls({ findLastCall }: Pick<Engine, 'findLastCall
       const digest = hash('sha256', JSON.stringify([client, params.name, params.arguments]));
       const earlier = remembered.get(digest);
       if (earlier?.state === 'open') await settleWithin(SETTLED_WITHIN_MS, earlier.settled);
+      if (earlier?.state === 'answered') await seeBrokenSockets();
       const key =
         findRepeated(digest, client, isOfSession ? null : message.id) ??
         findInterrupted(digest, params.name, caller) ??
@@ -118,6 +120,13 @@ export function createRepeatedCalls({ findLastCall }: Pick<Engine, 'findLastCall
       return key;
     },
   };
+}
+
+/** Lets sockets report that they broke before now: the request may have been read ahead of that, on another one. */
+async function seeBrokenSockets(): Promise<void> {
+  // Sockets close at the end of a turn, after its immediates.
+  await setImmediate();
+  await setImmediate();
 }
 
 function dropOldest(map: Map<string, unknown>): void {

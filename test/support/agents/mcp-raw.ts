@@ -73,7 +73,7 @@ export async function askRaw(
   return { status: response.status, ...(JSON.parse(json) as RawMessage) };
 }
 
-/** Sends one request over a connection that ends before it can be answered. */
+/** Sends one request over a connection that breaks before its answer is read. */
 export async function sendAndLeave(ws: Pick<TestWorkspace, 'root'>, request: RawRequest): Promise<void> {
   const { url, token } = mcpEndpoint(ws);
   const { method, path, headers, body } = buildRequest(request, token);
@@ -86,6 +86,8 @@ export async function sendAndLeave(ws: Pick<TestWorkspace, 'root'>, request: Raw
   ];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`);
+  // An earlier reset could discard the request itself.
+  await once(socket, 'readable');
   socket.resetAndDestroy();
 }
 
