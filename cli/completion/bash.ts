@@ -5,8 +5,8 @@ import {
   type CompletionKind,
   describeCommands,
   groupByFirstWord,
+  listSecondWords,
   needsSecondWord,
-  takeSecondWord,
 } from './describe.ts';
 
 /** Lists the flags of a command that take a value, with a space around each. */
@@ -76,7 +76,11 @@ _svc() {
 ${nested
   .map(
     ([word, below]) =>
-      `    ${word})\n      if ((COMP_CWORD == 2)); then _svc_words ${quoteForShell(below.map(takeSecondWord).join(' '))}; return; fi\n      command+=" \${COMP_WORDS[2]}" at=3 ;;`,
+      `    ${word})\n      if ((COMP_CWORD == 2)); then _svc_words ${quoteForShell(
+        listSecondWords(below)
+          .map((each) => each.word)
+          .join(' '),
+      )}; return; fi\n      command+=" \${COMP_WORDS[2]}" at=3 ;;`,
   )
   .join('\n')}
   esac

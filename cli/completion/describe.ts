@@ -92,10 +92,17 @@ export function groupByFirstWord(completions: readonly CompletedCommand[]): Map<
 export const needsSecondWord = (word: string, below: readonly CompletedCommand[]): boolean =>
   below.some(({ name }) => name !== word);
 
+/** Lists the commands of a group that have a word after the group's; the group's own command has none. */
+export const listSecondWords = (below: readonly CompletedCommand[]): { word: string; about: string }[] =>
+  below.flatMap(({ name, about }) => {
+    const word = name.split(' ')[1];
+    return word === undefined ? [] : [{ word, about }];
+  });
+
 /** The description of a first word in a list with one line per entry. */
 export const describeFirstWord = (word: string, below: readonly CompletedCommand[]): string =>
   needsSecondWord(word, below)
-    ? below.map(({ name }) => name.slice(word.length + 1)).join(', ')
+    ? listSecondWords(below)
+        .map((each) => each.word)
+        .join(', ')
     : (below[0]?.about ?? '');
-
-export const takeSecondWord = ({ name }: CompletedCommand): string => name.split(' ')[1] ?? '';

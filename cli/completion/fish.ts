@@ -7,8 +7,8 @@ import {
   describeFirstWord,
   type FlagWords,
   groupByFirstWord,
+  listSecondWords,
   needsSecondWord,
-  takeSecondWord,
 } from './describe.ts';
 
 /** fish knows only these two escapes between single quotes. */
@@ -99,9 +99,9 @@ ${words
   .join('\n')}
 ${nested
   .flatMap(([word, below]) =>
-    below.map(
+    listSecondWords(below).map(
       (each) =>
-        `complete -c svc -n ${quoteForFish(`__svc_is "${word}"`)} -a ${takeSecondWord(each)} -d ${quoteForFish(each.about)}`,
+        `complete -c svc -n ${quoteForFish(`__svc_is "${word}"`)} -a ${each.word} -d ${quoteForFish(each.about)}`,
     ),
   )
   .join('\n')}

@@ -6,8 +6,8 @@ import {
   describeCommands,
   describeFirstWord,
   groupByFirstWord,
+  listSecondWords,
   needsSecondWord,
-  takeSecondWord,
 } from './describe.ts';
 
 /** An entry of `_describe`: the word, a colon, what it means. */
@@ -41,7 +41,11 @@ _svc() {
 ${nested
   .map(
     ([word, below]) =>
-      `    ${word})\n      if ((CURRENT == 3)); then\n        list=(${below.map((each) => formatEntry(takeSecondWord(each), each.about)).join(' ')})\n        _describe command list\n        return\n      fi\n      command+=" $words[3]" at=4 ;;`,
+      `    ${word})\n      if ((CURRENT == 3)); then\n        list=(${listSecondWords(below)
+        .map((each) => formatEntry(each.word, each.about))
+        .join(
+          ' ',
+        )})\n        _describe command list\n        return\n      fi\n      command+=" $words[3]" at=4 ;;`,
   )
   .join('\n')}
   esac
