@@ -109,6 +109,7 @@ export { WORKTREE_STATES, type WorktreeState } from './workers/runner/worktrees/
 export type { Session } from './workers/sessions/index.ts';
 export { type NextStep, outcomeOfSession, workLeftBy } from './workers/sessions/outcome.ts';
 export type { SessionPeer } from './workers/sessions/peers.ts';
+export { findLocalPath, formatSitePath, remoteSessionError } from './workers/sessions/site.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */
 export async function openEngine(options: OpenOptions): Promise<Engine> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { SvcError } from '../../engine/core/base/errors.ts';
 import { runProgram } from '../../engine/core/base/run-program.ts';
-import { agentPrograms, configuration, confinedStart } from '../../engine/index.ts';
+import { agentPrograms, configuration, confinedStart, findLocalPath } from '../../engine/index.ts';
 import { getSvcCommand } from '../self.ts';
 import type { AgentStart } from './interactive.ts';
 import type { ShownSession } from './session-text.ts';
@@ -60,7 +60,7 @@ export async function confineStart(
       programs: listPrograms(located),
       cwd,
       env: given,
-      worktree: row.worktree,
+      worktree: findLocalPath(row.worktree),
       sessionFolder: join(paths.agents, row.session_id),
       seatFolder: null,
       home: preset?.home ?? null,

@@ -10,6 +10,7 @@ import {
 import {
   catalogues,
   type EngineClient,
+  formatSitePath,
   isUntilAnswered,
   type KnownPullRequest,
   type ListedSession,
@@ -212,7 +213,7 @@ export function formatSession(
             ? null
             : `${row.base === null ? '' : `${row.base}@`}${row.base_commit.slice(0, 10)}`,
         ],
-        ['worktree', row.worktree],
+        ['worktree', formatSitePath(row.worktree, row.runner)],
         [
           'work',
           row.commits === null

@@ -9,8 +9,9 @@ import {
   findPresetOfCommand,
 } from '../workers/agents/index.ts';
 import type { GatewayRoute } from '../workers/agents/presets/index.ts';
-import type { PreparedRun, RunName, RunTexts } from '../workers/runner/runs/index.ts';
+import type { PreparedRun, RunName, RunOrigin, RunTexts } from '../workers/runner/runs/index.ts';
 import {
+  findLocalPath,
   findPlacement,
   type RunProcess,
   type Session,
@@ -75,6 +76,7 @@ export async function beginRun(beginning: Beginning): Promise<RunProcess> {
     worker: session.workerId,
     texts,
     agentSession,
+    author: await findAuthor(deps, placement),
     variables: {
       SVC_TASK: task.taskId,
       SVC_SESSION: session.sessionId,
@@ -117,20 +119,16 @@ async function placeSession(
   queued: Session,
 ): Promise<SessionPlacement> {
   const { sessions, runner } = deps;
-  const { sessionId, project, inplace, baseWanted, continues, runs, pause, state } = queued;
+  const { sessionId, inplace, continues, runs, pause, state } = queued;
   const own = findPlacement(queued);
+  const former = own === null && continues !== null ? findFormerPlacement(deps, continues) : null;
   const others = sessions.listLive();
   const isNew = own === null && continues === null && !inplace;
-  const baseCommit =
-    queued.race === null || !isNew ? null : await fixRaceBase({ deps, persist }, queued, queued.race);
   const { placement, outputFrom } = await runner.place({
     sessionId,
-    project,
-    inplace,
-    base: baseWanted,
-    baseCommit,
+    origin: own === null && former === null ? await findOrigin({ deps, persist }, queued) : null,
     placement: own,
-    former: own === null && continues !== null ? findFormerPlacement(deps, continues) : null,
+    former,
     takenPorts: isNew ? sessions.listPorts() : [],
     isQuiet: others.every((other) => other.sessionId === sessionId || other.state === 'queued'),
     // A repeated start already has its line.
@@ -145,17 +143,31 @@ async function placeSession(
   return placement;
 }
 
-/** Returns the common start commit of a race: the base's commit when the first session starts, even for later ones. */
-async function fixRaceBase(
+/**
+ * Finds where a new session starts. The sessions of a race have one common commit: that of the base when the first one
+ * starts, even for later ones.
+ */
+async function findOrigin(
   { deps, persist }: Pick<Beginning, 'deps' | 'persist'>,
-  { project, baseWanted }: Session,
-  race: number,
-): Promise<string> {
-  const { baseCommit } = deps.races.get(race);
-  if (baseCommit !== null) return baseCommit;
-  const found = await deps.runner.findBase({ project, base: baseWanted });
-  return persist(`the base of race ${race}`, () => deps.races.fixBase(race, found));
+  { project, baseWanted, inplace, race }: Session,
+): Promise<RunOrigin> {
+  const origin = await deps.projects.findOrigin({ project, base: baseWanted, inplace });
+  const { baseCommit } = origin;
+  if (race === null || inplace || baseCommit === null) return origin;
+  const fixed =
+    deps.races.get(race).baseCommit ??
+    (await persist(`the base of race ${race}`, () => deps.races.fixBase(race, baseCommit)));
+  return { ...origin, baseCommit: fixed };
 }
+
+/** The author of its commits is the person of this machine, as configured for the repository. */
+const findAuthor = (
+  { projects }: Pick<DispatchDeps, 'projects'>,
+  { repository, cwd }: SessionPlacement,
+): Promise<Record<string, string>> => {
+  const folder = repository ?? findLocalPath(cwd);
+  return folder === null ? Promise.resolve({}) : projects.findAuthor(folder);
+};
 
 /** Takes over the worktree of the session that this one continues. Throws `conflict`. */
 function findFormerPlacement({ sessions }: DispatchDeps, sessionId: string): SessionPlacement | null {
@@ -182,6 +194,7 @@ async function prepareSession(
       run,
       taskId: session.taskId,
       project: session.project,
+      setup: deps.projects.readSetup(session.project),
       profile: session.profile,
       placement,
       mayHoldWork: mayHoldEarlierWork(sessions, session),

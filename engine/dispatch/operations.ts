@@ -3,7 +3,7 @@ import { findTaskSource, timeoutSec } from '../board/index.ts';
 import { checkNotReplaced } from '../board/workflow/index.ts';
 import { cursor } from '../core/api/cursor.ts';
 import { by, checkOwnTask, type OwnWork, operation } from '../core/api/operation.ts';
-import type { Session, SessionFilter, Sessions } from '../workers/sessions/index.ts';
+import { type Session, type SessionFilter, type Sessions, writeSitePath } from '../workers/sessions/index.ts';
 import { createSessionDescriber, type DescriberDeps, type ListedSession } from './describe-sessions.ts';
 import type { SessionActions } from './session-actions.ts';
 import { LOG_FORMS, type SessionLogs } from './session-logs.ts';
@@ -228,7 +228,9 @@ function workerPermissionsOperation({ sessions, permissions }: SessionOperations
     input: z.strictObject({}),
     run(_input, { sessionId }) {
       const session = sessionId !== null && sessions.isKnown(sessionId) ? sessions.get(sessionId) : null;
-      return { permissions: permissions(session), folder: session?.worktree ?? session?.cwd ?? null };
+      // The worker asks, on the machine of its run.
+      const folder = writeSitePath(session?.worktree ?? session?.cwd ?? null);
+      return { permissions: permissions(session), folder };
     },
   });
 }

@@ -5,7 +5,10 @@ import type { Storage } from '../storage/index.ts';
 import type { GatewayRoute } from '../workers/agents/presets/index.ts';
 import type { Runner } from '../workers/runner/runs/index.ts';
 import {
+  findLocalPath,
   findPlacement,
+  isRemote,
+  remoteSessionError,
   type Session,
   type Sessions,
   type SessionVisitor,
@@ -67,7 +70,7 @@ export function createVisits(deps: VisitsDeps): SessionVisits {
   const { storage, sessions, dispatcher, visitors, keys, log } = deps;
 
   /** Finds a session that a person may enter. Throws `conflict` for any other. */
-  function requireEnterable(sessionId: string): Session & { cwd: string; isPaused: boolean } {
+  function requireEnterable(sessionId: string): Omit<Session, 'cwd'> & { cwd: string; isPaused: boolean } {
     const session = sessions.get(sessionId);
     const mayGoOn = isPaused(session);
     if (session.state !== 'ended' && !mayGoOn)
@@ -81,7 +84,8 @@ export function createVisits(deps: VisitsDeps): SessionVisits {
         hint: sentence`{session.log ${next.sessionId} follow=true} shows its output`,
       });
     if (session.branchState === 'discarded') throw discardedError(sessionId);
-    const cwd = session.worktree === null && !session.inplace ? null : session.cwd;
+    if (isRemote(session)) throw remoteSessionError(session);
+    const cwd = session.worktree === null && !session.inplace ? null : findLocalPath(session.cwd);
     if (cwd === null)
       throw new SvcError('conflict', `the worktree of ${sessionId} no longer exists`, {
         hint: sentence`{worktree.status} lists the existing ones`,

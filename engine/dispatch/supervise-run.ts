@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { findOutputFormat, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
 import type { CollectOrder, RunExit, RunName } from '../workers/runner/runs/index.ts';
-import type { RunProcess } from '../workers/sessions/index.ts';
+import { findPlacement, type RunProcess } from '../workers/sessions/index.ts';
 import { beginRun, findConversation } from './begin.ts';
 import type { DispatchDeps } from './context.ts';
 import type { RunEndings } from './endings.ts';
@@ -38,7 +38,7 @@ export function createRunSupervision(
       run,
       format: findOutputFormat(deps, session),
       outputFrom: sessions.private(run.sessionId).logFrom,
-      cwd: session.cwd,
+      placement: findPlacement(session),
       profile: session.profile,
       worker: session.workerId,
       // Before its first run: an earlier run's start is just as valid.

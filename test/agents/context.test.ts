@@ -15,6 +15,7 @@ import { type Desk, openDesk, PROVIDER_KEY } from '../support/agents/matrix.ts';
 import { REAL_AGENTS, skipped } from '../support/agents/real-agents.ts';
 import { readCorpus } from '../support/gateway/corpus.ts';
 import { until } from '../support/wait.ts';
+import { requireLocalPath } from '../support/workspaces/local-path.ts';
 import { SVC } from '../support/workspaces/workspace.ts';
 
 const noise = readCorpus('noise').find(({ name }) => name === 'go-test-verbose');
@@ -218,7 +219,7 @@ describe('the context of a real agent', { concurrency: 2 }, () => {
           ]);
           assert.deepEqual([(await second.ended()).failure, desk.failures], [null, []]);
           const { worktree } = await second.session();
-          const brief = readFileSync(join(worktree ?? '', '.svc', 'MEMORY_BRIEF.md'), 'utf8');
+          const brief = readFileSync(join(requireLocalPath(worktree), '.svc', 'MEMORY_BRIEF.md'), 'utf8');
           assert.match(brief, /The parser listens on 9217\./);
           assert.ok(countHits(second.requests().at(-1), 'The logo is teal.') > 0);
         } finally {

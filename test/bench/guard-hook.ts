@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { until } from '../support/wait.ts';
+import { requireLocalPath } from '../support/workspaces/local-path.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspaces/workspace.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
 import { openJscpd } from './jscpd-peer.ts';
@@ -98,15 +99,15 @@ async function measureFirstWrite(
     .prepare('SELECT count(*) FROM file JOIN root ON root.id = root WHERE root.path = ?')
     .pluck();
   const total = db.prepare('SELECT count(*) FROM file').pluck().get() as number;
-  await until(() => (read.get(realpathSync(cwd)) as number) * 2 >= total);
+  await until(() => (read.get(realpathSync(requireLocalPath(cwd))) as number) * 2 >= total);
   const readAhead = performance.now() - begun;
   db.close();
-  const path = join(cwd, 'lib', 'new.ts');
+  const path = join(requireLocalPath(cwd), 'lib', 'new.ts');
   const asked = performance.now();
   const { context } = await client.call('hook.look', {
     event: 'pre-write',
     agent: 'claude',
-    cwd,
+    cwd: requireLocalPath(cwd),
     paths: [path],
     tool: 'Write',
     writes: [{ path, text }],

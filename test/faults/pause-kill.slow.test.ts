@@ -8,6 +8,7 @@ import { report } from '../support/processes/faults.ts';
 import { makeMortal } from '../support/processes/mortal.ts';
 import { until } from '../support/wait.ts';
 import { awaitEvent, type SeenEvent } from '../support/workspaces/events.ts';
+import { requireLocalPath } from '../support/workspaces/local-path.ts';
 import { AGENT, makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 const DAY = 86_400_000;
@@ -120,7 +121,7 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
       assert.equal(startsOf(id).length, 2, 'it resumed exactly once');
       assert.match(startsOf(id)[1] ?? '', /--resume=c-9 .*You were interrupted\. The reason: /);
       assert.deepEqual(said(id).match(/^\[svc: run .*$/gm)?.length, 1);
-      assert.ok(existsSync(join(worktree ?? '', 'half.txt')));
+      assert.ok(existsSync(join(requireLocalPath(worktree), 'half.txt')));
       assert.equal(
         ws.repository.git('show', `${branch}:half.txt`),
         'half',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { findLocalPath } from '../../engine/index.ts';
 import { until } from '../support/wait.ts';
 import { engineHere } from '../support/workspaces/engine.ts';
 import { makeWorkspace } from '../support/workspaces/workspace.ts';
@@ -58,7 +59,7 @@ test(`${TASKS} tasks through ${SLOTS} slots: never more at once, nothing of them
       () => readdirSync(join(ws.root, '.svc', 'agents', id)).join() === 'log',
       `the folder of ${id}`,
     );
-  const known = new Set(ended.map(({ worktree }) => worktree?.split('/').at(-1)));
+  const known = new Set(ended.map(({ worktree }) => findLocalPath(worktree)?.split('/').at(-1)));
   assert.deepEqual(
     readdirSync(join(ws.root, '.svc', 'agents', 'worktrees')).filter((name) => !known.has(name)),
     [],

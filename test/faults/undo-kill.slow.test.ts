@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Session, Task, WireValue } from '../../engine/index.ts';
 import { report } from '../support/processes/faults.ts';
+import { requireLocalPath } from '../support/workspaces/local-path.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 const ROUNDS = 8;
@@ -38,13 +39,13 @@ describe('kill -9 of the daemon in the middle of a discard, a restore and an und
     for (let round = 0; round < ROUNDS; round += 1) {
       const { session_id: id, worktree, head_commit: head, branch } = await ran();
       const path = worktree ?? assert.fail();
-      writeFileSync(join(path, 'late.txt'), `late ${round}\r\n`);
-      const files = readdirSync(path).filter((name) => !/^\.|^app$/.test(name));
-      const contents = files.map((name) => readFileSync(join(path, name), 'utf8'));
+      writeFileSync(join(requireLocalPath(path), 'late.txt'), `late ${round}\r\n`);
+      const files = readdirSync(requireLocalPath(path)).filter((name) => !/^\.|^app$/.test(name));
+      const contents = files.map((name) => readFileSync(join(requireLocalPath(path), name), 'utf8'));
       const check = (): void => {
         assert.equal(ws.repository.git('rev-parse', branch ?? ''), head);
         assert.deepEqual(
-          files.map((name) => readFileSync(join(path, name), 'utf8')),
+          files.map((name) => readFileSync(join(requireLocalPath(path), name), 'utf8')),
           contents,
         );
       };
@@ -52,7 +53,7 @@ describe('kill -9 of the daemon in the middle of a discard, a restore and an und
       await killDuring(client.call('worktree.discard', { session: id }), (round / ROUNDS) * SPREAD_MS);
       const row = await show(id);
       // Either all of it has happened, or nothing.
-      if (row.branch_state === 'discarded') assert.equal(existsSync(path), false);
+      if (row.branch_state === 'discarded') assert.equal(existsSync(requireLocalPath(path)), false);
       else check();
       await (await ws.connect()).call('worktree.discard', { session: id });
       const again = await ws.connect();

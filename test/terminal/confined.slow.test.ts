@@ -6,6 +6,7 @@ import { readDaemonRecord } from '../../engine/index.ts';
 import { attempts, impossible, makeStrict, OVER_HTTP, said } from '../support/agents/strict.ts';
 import { openTerminal, withTmux } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
+import { requireLocalPath } from '../support/workspaces/local-path.ts';
 import { AGENT, SVC } from '../support/workspaces/workspace.ts';
 
 const sayLine = (line: object): string => `#agent: say ${JSON.stringify(line)}`;
@@ -74,7 +75,7 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
     // An attacker could have found the token somewhere.
     const { http, token } = readDaemonRecord(join(ws.root, '.svc')) ?? assert.fail();
     const words = `http://127.0.0.1:${http.port}/mcp ${token} ${waiting.task_id}`;
-    writeFileSync(join(session.worktree ?? '', '.svc', 'http'), words);
+    writeFileSync(join(requireLocalPath(session.worktree), '.svc', 'http'), words);
 
     const attach = (...words: string[]) =>
       openTerminal({
@@ -87,11 +88,11 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
     await terminal.shows('in its sandbox');
     await terminal.shows('the agent is here');
     assert.match(terminal.screen(), /given --resume=c-1; found what was said/);
-    const told = readFileSync(join(session.worktree ?? '', 'tries.out'), 'utf8');
+    const told = readFileSync(join(requireLocalPath(session.worktree), 'tries.out'), 'utf8');
     assert.deepEqual(said(told, 'CAN'), Object.keys(tries).slice(0, 1), told);
     assert.deepEqual(said(told, 'CANNOT'), Object.keys(tries).slice(1), told);
     assert.match(
-      readFileSync(join(session.worktree ?? '', 'http.out'), 'utf8'),
+      readFileSync(join(requireLocalPath(session.worktree), 'http.out'), 'utf8'),
       /chair_only|is for the Chair/,
     );
     terminal.keys('C-c');
@@ -115,7 +116,7 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
     outside.type('\nbye\n');
     assert.equal((await outside.exited()).status, 5);
     assert.match(
-      readFileSync(join(session.worktree ?? '', 'tries.out'), 'utf8'),
+      readFileSync(join(requireLocalPath(session.worktree), 'tries.out'), 'utf8'),
       /^CAN read a file of the home$/m,
     );
   });

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { formatAge, formatCount, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
 import {
+  formatSitePath,
   type LoggedEvent,
   nameEvent,
   nameSessionState,
@@ -202,7 +203,7 @@ function formatTask(
         ],
         ['race', race === null ? null : describeRace(race, sessions)],
         ['branch', last?.branch],
-        ['worktree', last?.worktree],
+        ['worktree', last === undefined ? null : formatSitePath(last.worktree, last.runner)],
         ['work', work],
         ['failure', task.failure === null ? null : formatFailure(task.failure), 'bad'],
         ['said', describeOwnWord(last)],

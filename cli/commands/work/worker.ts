@@ -1,6 +1,13 @@
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { formatAge, markEstimate } from '../../../engine/core/base/text.ts';
-import { agentPrograms, configuration, type EngineClient, findWorkspace } from '../../../engine/index.ts';
+import {
+  agentPrograms,
+  configuration,
+  type EngineClient,
+  findLocalPath,
+  findWorkspace,
+  remoteSessionError,
+} from '../../../engine/index.ts';
 import { type Command, defineCommand, repeatArgument } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle } from '../../paint.ts';
@@ -202,6 +209,7 @@ const attach = defineCommand({
     const { agents } = (await configuration()).loadConfig({ file, env }).config;
     const client = await context.engine();
     const row = await client.call('session.show', { session: context.arg(0) });
+    if (row.runner !== null) throw remoteSessionError({ sessionId: row.session_id, runner: row.runner });
     const template = agents.interactive[row.agent];
     if (template === undefined)
       throw new SvcError('unknown_agent', `no interactive command is configured for ${row.agent}`, {
@@ -217,7 +225,7 @@ const attach = defineCommand({
       const start = await prepareStart(
         row.agent,
         template,
-        { cwd: row.cwd ?? cwd, env },
+        { cwd: findLocalPath(row.cwd) ?? cwd, env },
         { agentSession: isSame ? row.agent_session : null, reachesEngine: !isConfined, routed },
       );
       // It joins under a separate name, neither as the Chair nor as the former worker.
@@ -227,7 +235,7 @@ const attach = defineCommand({
     if (context.flags.print) {
       if (isConfined || isRouted) throw createUnprintableError(row, { isConfined });
       const start = await openAgent(null);
-      const folder = row.cwd ?? cwd;
+      const folder = findLocalPath(row.cwd) ?? cwd;
       // Agents find their conversations by the folder that they ran in.
       context.result({ ...start, cwd: folder }, () => `cd ${quoteWord(folder)} && ${formatShellLine(start)}`);
       return 0;

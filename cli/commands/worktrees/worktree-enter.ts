@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { isInsideFolder } from '../../../engine/core/base/paths.ts';
-import { type Api, findWorkspace } from '../../../engine/index.ts';
+import { type Api, findLocalPath, findWorkspace, remoteSessionError } from '../../../engine/index.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { runInForeground } from '../../sessions/foreground.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
@@ -16,7 +16,8 @@ async function findFolder(
 ): Promise<{ row: SessionView; folder: string }> {
   const client = await context.engine();
   const row = await client.call('session.show', { session: context.arg(0) });
-  const folder = row.inplace ? row.cwd : row.worktree;
+  if (row.runner !== null) throw remoteSessionError({ sessionId: row.session_id, runner: row.runner });
+  const folder = findLocalPath(row.inplace ? row.cwd : row.worktree);
   if (folder !== null && existsSync(folder)) return { row, folder };
   throw new SvcError(
     'conflict',

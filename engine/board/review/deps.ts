@@ -26,8 +26,10 @@ export interface WorktreeActionsDeps {
   readEvidence(sessionId: string): Promise<Pick<Verification, 'state' | 'reasons' | 'rerun' | 'rerunState'>>;
   /** Stops the run commands in a worktree that is about to be removed. */
   endCommands(worktree: string): Promise<void>;
-  /** Runs the teardown commands in a session's worktree. Returns one sentence per problem. */
-  tearDownWorktree(session: Session): Promise<string[]>;
+  /**
+   * Runs the teardown commands in a session's worktree that is about to be removed. Returns one sentence per problem.
+   */
+  clearWorktree(session: Session): Promise<string[]>;
   /** Reports whether `guard.profile` is strict: unverified work is not promoted. */
   isStrict(): boolean;
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Caller } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import type { SavedState } from '../../workers/runner/worktrees/index.ts';
-import type { Session } from '../../workers/sessions/index.ts';
+import { findLocalPath, type Session } from '../../workers/sessions/index.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
 import type { EndedSession } from './ended-session.ts';
 import { createWorkRestorer, type RestoreResult } from './restore-work.ts';
@@ -63,7 +63,8 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     session: EndedSession,
     by: Pick<Caller, 'actor' | 'via'>,
   ): Promise<DiscardResult> {
-    const { sessionId, taskId, title, branch, repository, worktree } = session;
+    const { sessionId, taskId, title, branch, repository } = session;
+    const worktree = findLocalPath(session.worktree);
     const warnings: string[] = [];
     const recordSavedState = (saved: SavedState) =>
       storage.write(() => records.recordSaved(sessionId, saved));

@@ -1,4 +1,5 @@
 import type { GitRepository, PromoteResult } from '../../workers/runner/worktrees/index.ts';
+import { findLocalPath } from '../../workers/sessions/index.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
 import type { EndedSession } from './ended-session.ts';
 import type { WorktreeRemoval } from './worktree-removal.ts';
@@ -57,7 +58,8 @@ export function createPromotionCleanup(
   ): Promise<Pick<PromotionResult, 'removed' | 'kept' | 'warnings'>> {
     if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as requested'], warnings: [] };
     // A process of theirs would keep the worktree.
-    if (worktree !== null) await endCommands(worktree);
+    const here = findLocalPath(worktree);
+    if (here !== null) await endCommands(here);
     const plan = await worktrees.planPrune({
       repository,
       base: into,

@@ -1,7 +1,7 @@
 import type { Caller, OperationCall } from '../../core/api/operation.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import type { Session } from '../../workers/sessions/index.ts';
+import { findLocalPath, type Session } from '../../workers/sessions/index.ts';
 import type { WantedSession, WorktreeActionsDeps } from './deps.ts';
 import type { EndedSession } from './ended-session.ts';
 import { createPromotionCleanup, type PromotionResult } from './promotion-cleanup.ts';
@@ -115,7 +115,7 @@ export function createPromotion(
     const done = await call.begin(() => {
       sessions.promoted(sessionId, caller.sessionId ?? caller.actor);
       if (!promoted.alreadyMerged)
-        deps.records.recordPromotion({ sessionId, ...promoted, path: session.worktree });
+        deps.records.recordPromotion({ sessionId, ...promoted, path: findLocalPath(session.worktree) });
       events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
       return { sessionId, branch, ...promoted, ...winRace(session, wanted, caller), warnings };
     });

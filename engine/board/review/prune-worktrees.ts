@@ -6,7 +6,7 @@ import {
   type PruneResult,
   samePath,
 } from '../../workers/runner/worktrees/index.ts';
-import type { Session } from '../../workers/sessions/index.ts';
+import { findLocalPath, type Session } from '../../workers/sessions/index.ts';
 import { chooseBase, optionalField } from './base-option.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
 import type { WorkspaceRepositories } from './workspace-repositories.ts';
@@ -48,7 +48,8 @@ export function createWorktreePruner(
   const isOurs = (branch: string, path: string | null): boolean => {
     const session = findSession(branch);
     if (session === null) return false;
-    return path === null || (session.worktree !== null && samePath(path, session.worktree));
+    const worktree = findLocalPath(session.worktree);
+    return path === null || (worktree !== null && samePath(path, worktree));
   };
 
   async function pruneWorktrees(

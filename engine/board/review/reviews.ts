@@ -3,7 +3,7 @@ import type { EventLog, Storage } from '../../storage/index.ts';
 import { locatePrivateGit } from '../../workers/runner/index.ts';
 import type { WorktreeSetup } from '../../workers/runner/setup/index.ts';
 import { type Worktrees, watchRefs } from '../../workers/runner/worktrees/index.ts';
-import type { Session, Sessions } from '../../workers/sessions/index.ts';
+import { findLocalPath, type Session, type Sessions } from '../../workers/sessions/index.ts';
 import { forgetMissingWorktrees } from './missing-worktrees.ts';
 import type { WorktreeActions } from './worktree-actions.ts';
 
@@ -97,7 +97,8 @@ export function createReviews(deps: {
     },
     reconcileRegister,
     async followBranches(sessionId, onMoved) {
-      const { repository, worktree } = sessions.get(sessionId);
+      const { repository, worktree: path } = sessions.get(sessionId);
+      const worktree = findLocalPath(path);
       if (repository === null) return { close: () => undefined };
       const { commonDir: common } = await worktrees.findRepository(repository);
       let isClosed = false;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { LineRange, Worktrees } from '../../workers/runner/worktrees/index.ts';
-import type { Sessions } from '../../workers/sessions/index.ts';
+import { findLocalPath, type Sessions } from '../../workers/sessions/index.ts';
 
 /** A session's changes since its start, committed or not. */
 export interface SessionChanges {
@@ -27,10 +27,11 @@ export function createSessionChanges({
 }): ReadSessionChanges {
   return async (sessionId) => {
     if (!sessions.isKnown(sessionId)) return null;
-    const { repository, baseCommit, branch, base, headCommit, cwd, worktree, state, project } =
+    const { repository, baseCommit, branch, base, headCommit, cwd, worktree, runner, state, project } =
       sessions.get(sessionId);
     if (repository === null || baseCommit === null || cwd === null) return null;
-    const isThere = existsSync(cwd) && (worktree !== null || state !== 'ended');
+    const here = findLocalPath(cwd);
+    const isThere = here !== null && existsSync(here) && (worktree !== null || state !== 'ended');
     const tip = headCommit === null || isThere ? { branch } : { head: headCommit };
     const { from, head } =
       'branch' in tip && tip.branch === null
@@ -41,7 +42,7 @@ export function createSessionChanges({
             ...(branch === null || base === null ? {} : { into: base }),
             ...(tip as { branch: string } | { head: string }),
           });
-    const folder = isThere ? cwd : resolveFolder(project);
+    const folder = isThere ? here : resolveFolder(project);
     const changed = await worktrees.readChangedLines(folder, { from, to: isThere ? null : head });
     if (changed === null) return null;
     return {
@@ -49,7 +50,7 @@ export function createSessionChanges({
       removed: changed.removed,
       doubt: isThere
         ? null
-        : `the worktree of ${sessionId} is gone: its files are compared in full, as they are in the project now`,
+        : `the worktree of ${sessionId} is ${runner === null ? 'gone' : 'on another machine'}: its files are compared in full, as they are in the project now`,
     };
   };
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { UndonePromotion } from '../../workers/runner/worktrees/index.ts';
-import type { Session } from '../../workers/sessions/index.ts';
+import { findLocalPath, type Session } from '../../workers/sessions/index.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
 import type { RecordedPromotion, UndoRecords } from './undo-records.ts';
 
@@ -50,7 +50,7 @@ export function createUndoActions(deps: UndoDeps): UndoActions {
   async function restoreFolder(promotion: ReturnType<typeof requirePromotion>): Promise<string | null> {
     const { sessionId, branch, repository, head, path } = promotion;
     const { worktree, branchState } = sessions.get(sessionId);
-    if (worktree !== null || path === null || branchState === 'continued') return worktree;
+    if (worktree !== null || path === null || branchState === 'continued') return findLocalPath(worktree);
     const saved = { head, detached: null, files: null, path };
     await worktrees.restore({ repository, branch, saved, withWorktree: true });
     return path;

@@ -10,7 +10,7 @@ export interface WorktreeRemoval {
 }
 
 export function createWorktreeRemoval(
-  deps: Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'tearDownWorktree'>,
+  deps: Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'clearWorktree'>,
 ): WorktreeRemoval {
   const { storage, events, sessions } = deps;
   const findSessionOfBranch = (branch: string): Session | null => sessions.byBranch(branch);
@@ -32,9 +32,8 @@ export function createWorktreeRemoval(
     (warnings: string[]) =>
     async ({ branch, path }: Pick<PruneEntry, 'branch' | 'path'>): Promise<void> => {
       const session = findSessionOfBranch(branch);
-      const isItsOwn = path !== null && session?.worktree != null && samePath(path, session.worktree);
-      if (session === null || !isItsOwn) return;
-      const found = await deps.tearDownWorktree(session);
+      if (session === null || !isOwnWorktree(session, path)) return;
+      const found = await deps.clearWorktree(session);
       warnings.push(...found);
       if (found.length === 0) return;
       const { sessionId, taskId, title } = session;
@@ -47,4 +46,10 @@ export function createWorktreeRemoval(
     };
 
   return { recordGone, prepareRemoval };
+}
+
+/** Another workspace may have a worktree of that branch. One on another machine is at no path here. */
+function isOwnWorktree({ worktree }: Session, path: string | null): boolean {
+  if (worktree === null) return false;
+  return typeof worktree === 'string' ? path !== null && samePath(path, worktree) : path === null;
 }

@@ -1,7 +1,7 @@
 import type { CallAuthor } from '../../core/api/operation.ts';
 import { asWorkerSession } from '../../core/base/ids.ts';
 import type { Worktrees } from '../../workers/runner/worktrees/index.ts';
-import type { Session, SessionPeers } from '../../workers/sessions/index.ts';
+import { findLocalPath, type Session, type SessionPeers } from '../../workers/sessions/index.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { createEvidenceStore, type VerificationClaims } from './evidence-store.ts';
 import { createEvidenceJudge, type VerificationSubject } from './judge.ts';
@@ -88,7 +88,8 @@ export function createVerify(deps: VerifyDeps): VerifyService {
     ): Promise<T> {
       const whose = resolveSubject(claims.sessionId);
       const head = await findHead(whose.session);
-      const { worktree = null, state } = whose.session ?? {};
+      const { state } = whose.session ?? {};
+      const worktree = findLocalPath(whose.session?.worktree ?? null);
       const uncommitted =
         worktree === null || state === 'ended'
           ? 0

@@ -4,6 +4,7 @@ import { tool } from '../../core/api/tool.ts';
 import { formatCount } from '../../core/base/text.ts';
 import type { CallerPaths } from '../../core/workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
+import { findLocalPath } from '../../workers/sessions/index.ts';
 import { hash } from '../input.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { criteriaInput, readCriteria, readSymbols, readTests, symbolsInput, testsInput } from './claims.ts';
@@ -59,7 +60,7 @@ function reportTool(
       const whose = resolveSubject(input.session, caller);
       const task = taskOf(whose, input.task, caller);
       const acceptance = task === null ? [] : tasks.get(task).acceptanceCriteria;
-      const folder = whose.session?.worktree ?? whose.session?.cwd ?? null;
+      const folder = findLocalPath(whose.session?.worktree ?? whose.session?.cwd ?? null);
       const claims = {
         sessionId: whose.sessionId,
         taskId: task,

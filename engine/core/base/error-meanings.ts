@@ -273,6 +273,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     means: 'a process could not be started',
     next: 'correct the problem that the message names',
   },
+  remote_session: {
+    means: 'the session is on another machine',
+    next: 'do it there, or use its branch, which is here',
+  },
   setup_failed: {
     means: 'a setup command of the project failed',
     next: 'read the log, and correct the command or what it needs',

@@ -91,6 +91,7 @@ export const CODES = {
   spawn_failed: failure(500),
   program_failed: failure(502),
   setup_failed: failure(500),
+  remote_session: failure(409),
   secret_missing: failure(500),
   storage_failed: failure(503),
   storage_full: failure(507),

@@ -85,7 +85,7 @@ export function createReviewModules(
     listProjects: () => [null, ...config().projects.map((project) => project.id)],
     readEvidence: board.evidence,
     endCommands: workers.runCommands.endInWorktree,
-    tearDownWorktree: setup.tearDownWorktree,
+    clearWorktree: workers.clearWorktree,
     isStrict: workers.isStrict,
   });
   const reviews = createReviews({

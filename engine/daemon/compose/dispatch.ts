@@ -20,6 +20,7 @@ import { pointToNotes } from '../../knowledge/memory/index.ts';
 import { createImpactAtEnd } from '../../knowledge/symbols/impact-at-end.ts';
 import { createReader, findOutputFormat } from '../../workers/agents/index.ts';
 import { agentFolder, createProjectReader } from '../../workers/runner/runs/index.ts';
+import { findLocalPath } from '../../workers/sessions/index.ts';
 import type { KnowledgeModules } from './knowledge.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import type { WorkerModules } from './workers.ts';
@@ -52,6 +53,7 @@ export function prepareDispatch(
       projects: createProjectReader({
         worktrees: workers.worktrees,
         setup: workers.setup,
+        agents: workers.agents,
         environment: workers.childEnvironment,
       }),
       contributors: [
@@ -77,7 +79,10 @@ export function prepareDispatch(
       findLock: others.entitlements.findLock,
       permissions: () => config().agents.permissions,
       questions: { hold: others.bus.findHold, keep: others.bus.keepAsksOf, drop: others.bus.dropAsksOf },
-      atStart: ({ cwd }) => guard.readAhead(cwd),
+      atStart({ cwd }) {
+        const here = findLocalPath(cwd);
+        if (here !== null) guard.readAhead(here);
+      },
       atEnd: others.runEnded,
       cap: shared.workerCap,
       graceMs: shared.graceMs,

@@ -7,6 +7,7 @@ import { createGuard, type Guard } from '../../knowledge/guard/index.ts';
 import { createMemory, type Memories, type MemoryDeps } from '../../knowledge/memory/index.ts';
 import { createGraph, type Graph, placeShared } from '../../knowledge/symbols/index.ts';
 import { createImpactReader, type ReadImpact } from '../../knowledge/symbols/read-impact.ts';
+import { findLocalPath } from '../../workers/sessions/index.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import { isConfiguration, type WorkerModules } from './workers.ts';
 
@@ -70,7 +71,10 @@ export function createKnowledgeModules(
       ),
     }),
     folder: agents.resolveFolder,
-    sessionOf: workers.findSession,
+    sessionOf(sessionId) {
+      const session = workers.findSession(sessionId);
+      return session === null ? null : { project: session.project, cwd: findLocalPath(session.cwd) };
+    },
   });
   closing(graph.close);
   const guard = createGuardModule(shared, workers);
@@ -153,7 +157,7 @@ function createGuardModule(shared: SharedDependencies, workers: WorkerModules): 
     paths: workers.workspacePaths,
     callerPaths: workers.callerPaths,
     projectFolder: workers.agents.resolveFolder,
-    worktreeOf: (sessionId) => workers.findSession(sessionId)?.worktree ?? null,
+    worktreeOf: (sessionId) => findLocalPath(workers.findSession(sessionId)?.worktree ?? null),
     log: shared.log,
   });
 }

@@ -1,4 +1,5 @@
 import { listSecretVariables, resolveMachineHome } from '../../config/index.ts';
+import { SvcError } from '../../core/base/errors.ts';
 import { version } from '../../core/base/own-package.ts';
 import { createCallerPaths } from '../../core/workspace/caller-paths.ts';
 import { openKnownSessions } from '../../core/workspace/known-sessions.ts';
@@ -16,7 +17,13 @@ import {
   workspaceMark,
 } from '../../workers/runner/processes/index.ts';
 import { createRunSockets } from '../../workers/runner/run-sockets.ts';
-import { briefFile, createLocalRunner, findWorktreePort } from '../../workers/runner/runs/index.ts';
+import {
+  briefFile,
+  clearWorktree,
+  createLocalRunner,
+  createRunnerRouter,
+  findWorktreePort,
+} from '../../workers/runner/runs/index.ts';
 import { createRunCommands, createSetup, type ProjectScope } from '../../workers/runner/setup/index.ts';
 import { createWorktrees, type GitAccess } from '../../workers/runner/worktrees/index.ts';
 import { findSensitiveKind, isPrivatePath } from '../../workers/runner/worktrees/inspect/sensitive.ts';
@@ -25,6 +32,7 @@ import {
   createGuidance,
   createSessions,
   createVisitors,
+  findLocalPath,
   findPlacement,
   type Session,
   type SessionBooks,
@@ -95,8 +103,9 @@ export function createWorkerModules(shared: SharedDependencies, books: SessionBo
     clock,
     async givePort(session) {
       const placement = findPlacement(session);
-      if (session.port !== null || placement?.worktree == null) return session.port;
-      const port = await findWorktreePort(placement.worktree, sessions.listPorts());
+      const worktree = findLocalPath(session.worktree);
+      if (session.port !== null || placement === null || worktree === null) return session.port;
+      const port = await findWorktreePort(worktree, sessions.listPorts());
       await storage.write(() => sessions.place(session.sessionId, { ...placement, port }));
       return port;
     },
@@ -115,7 +124,7 @@ export function createWorkerModules(shared: SharedDependencies, books: SessionBo
   closing(runCommands.close);
   const setup = createSetup({ ...setupBase, worktrees, endCommands: runCommands.endInWorktree });
   closing(setup.close);
-  const runner = createLocalRunner({
+  const local = createLocalRunner({
     processes,
     worktrees,
     setup,
@@ -130,6 +139,13 @@ export function createWorkerModules(shared: SharedDependencies, books: SessionBo
     environment: childEnvironment,
     clock,
     log,
+  });
+  const runner = createRunnerRouter({
+    local,
+    findRemote(name) {
+      throw new SvcError('not_found', `there is no runner ${name}`);
+    },
+    findRunnerOf: sessions.findRunner,
   });
   const visitors = createVisitors({ sessions, processes });
   return {
@@ -150,6 +166,7 @@ export function createWorkerModules(shared: SharedDependencies, books: SessionBo
     setup,
     runCommands,
     runner,
+    clearWorktree: (session: Session) => clearWorktree({ runner, setup }, session),
     visitors,
     followUps: createFollowUps({ sessions, visitors }),
     circuits: createCircuits({ storage, events, clock }),
@@ -159,8 +176,10 @@ export function createWorkerModules(shared: SharedDependencies, books: SessionBo
       context: config().context.guidance,
       hasMemory: config().memory.enabled !== false,
     })),
-    briefOf: ({ sessionId, worktree, cwd }: Session): string | null =>
-      cwd === null ? null : briefFile({ paths }, { sessionId, worktree, cwd }),
+    briefOf(session: Session): string | null {
+      const [worktree, cwd] = [findLocalPath(session.worktree), findLocalPath(session.cwd)];
+      return cwd === null ? null : briefFile({ paths }, { sessionId: session.sessionId, worktree, cwd });
+    },
     isStrict: () => config().guard.profile === 'strict',
   };
 }
@@ -183,7 +202,12 @@ function createPathResolvers({ root, paths }: SharedDependencies, sessions: Sess
     foldersOf(sessionId) {
       if (!sessions.isKnown(sessionId)) return null;
       const { worktree, cwd, repository, project } = sessions.get(sessionId);
-      return { worktree, cwd, repository, project: agents.resolveFolder(project) };
+      return {
+        worktree: findLocalPath(worktree),
+        cwd: findLocalPath(cwd),
+        repository,
+        project: agents.resolveFolder(project),
+      };
     },
     isPrivate: isPrivatePath,
     isConfiguration,

@@ -8,6 +8,7 @@ import { memorySchema } from './memory.ts';
 import { memorySuccessorsSchema } from './memory-successors.ts';
 import { memoryVectorsSchema } from './memory-vectors.ts';
 import { reviewsSchema } from './reviews.ts';
+import { runnersSchema } from './runners.ts';
 import { sessionPortsSchema } from './session-ports.ts';
 import { sessionsSchema } from './sessions.ts';
 import { stateCountsSchema } from './state-counts.ts';
@@ -37,4 +38,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   memoryVectorsSchema,
   sessionPortsSchema,
   claimedUsageSchema,
+  runnersSchema,
 ];

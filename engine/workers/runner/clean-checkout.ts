@@ -43,7 +43,7 @@ const PREFIX = 'verify-';
 
 export function createCleanCheckouts(deps: {
   worktrees: Pick<Worktrees, 'addDetachedCheckout' | 'removeDetachedCheckout'>;
-  setup: Pick<WorktreeSetup, 'prepareWorktree'>;
+  setup: Pick<WorktreeSetup, 'readProjectSetup' | 'prepareWorktree'>;
   processes: Pick<RunProcesses, 'stop'>;
   /** Folder of the sessions' own folders. */
   agentsDir: string;
@@ -71,11 +71,12 @@ export function createCleanCheckouts(deps: {
     { folder, cwd }: CleanCheckout,
     { mark, timeoutMs, signal }: SetupRun,
   ): Promise<void> {
-    const placement = { ...session, worktree: folder, cwd };
+    const placement = { ...session, runner: null, worktree: folder, cwd };
+    const setup = deps.setup.readProjectSetup(session.project);
     const logFile = join(agentsDir, session.sessionId, 'verify.log');
     rmSync(logFile, { force: true });
     await deps.setup.prepareWorktree(
-      { session, placement, runId: mark, isOfWorkers: async () => true, logFile },
+      { session, setup, placement, runId: mark, isOfWorkers: async () => true, logFile },
       {
         mayContinue: () => !signal.aborted,
         async waitForEnd(running) {

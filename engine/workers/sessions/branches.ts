@@ -2,7 +2,7 @@ import type { Clock } from '../../core/base/clock.ts';
 import { parseId } from '../../core/base/ids.ts';
 import type { Storage } from '../../storage/index.ts';
 import { type ReadRows, SELECT_SESSIONS, type Session, type SessionRow } from './rows.ts';
-import type { SessionPlacement } from './site.ts';
+import { formatRunnerId, type SessionPlacement, writeSitePath } from './site.ts';
 
 /** The worktrees and branches of sessions. Methods that change them are called inside `storage.write`. */
 export interface SessionBranches {
@@ -11,7 +11,9 @@ export interface SessionBranches {
   setDiscardDue(sessionId: string, isDue: boolean): void;
   isDiscardDue(sessionId: string): boolean;
   place(sessionId: string, placement: SessionPlacement): void;
-  /** Lists the ports of the worktrees on record. */
+  /** Returns the id of the runner whose machine a session is on; null for this machine. */
+  findRunner(sessionId: string): string | null;
+  /** Lists the ports of the worktrees on record of this machine. */
   listPorts(): number[];
   /** Lists ended sessions whose worktree is still on record. */
   endedWithWorktree(): Session[];
@@ -46,6 +48,9 @@ export function createSessionBranches(
   const setPlace = db.prepare(
     'UPDATE session SET repository = ?, worktree = ?, cwd = ?, branch = ?, base = ?, base_commit = ?, port = ? WHERE id = ?',
   );
+  const runnerOf = db.prepare<unknown[], { runner: number | null }>(
+    'SELECT runner FROM session WHERE id = ?',
+  );
   const ports = db.prepare<unknown[], { port: number }>(
     'SELECT port FROM session WHERE port IS NOT NULL AND worktree IS NOT NULL',
   );
@@ -67,8 +72,14 @@ export function createSessionBranches(
     listDiscardDue: () => readRows(discardDue.all()),
     setDiscardDue: (sessionId, isDue) => void setDue.run(isDue ? 1 : 0, parseId('s', sessionId)),
     isDiscardDue: (sessionId) => findDue.get(parseId('s', sessionId))?.discard_due === 1,
-    place(sessionId, { repository, worktree, cwd, branch, base, baseCommit, port }) {
-      setPlace.run(repository, worktree, cwd, branch, base, baseCommit, port, parseId('s', sessionId));
+    place(sessionId, placement) {
+      const { repository, worktree, cwd, branch, base, baseCommit, port } = placement;
+      const paths = [writeSitePath(worktree), writeSitePath(cwd)];
+      setPlace.run(repository, ...paths, branch, base, baseCommit, port, parseId('s', sessionId));
+    },
+    findRunner(sessionId) {
+      const runner = runnerOf.get(parseId('s', sessionId))?.runner ?? null;
+      return runner === null ? null : formatRunnerId(runner);
     },
     listPorts: () => ports.all().map(({ port }) => port),
     endedWithWorktree: () => readRows(keeping.all()),

@@ -8,7 +8,17 @@ export type { SessionFilter } from './records.ts';
 export { createSessions, type Sessions } from './registry.ts';
 export type { Session, SessionOrder, StopReason } from './rows.ts';
 export { chairAddress, isOwnSeat, projectOfAddress } from './session-names.ts';
-export { findPlacement, type RunProcess, type SessionPlacement } from './site.ts';
+export {
+  findLocalPath,
+  findPlacement,
+  isRemote,
+  type LocalPlacement,
+  type RunProcess,
+  remoteSessionError,
+  type SessionPlacement,
+  type SitePath,
+  writeSitePath,
+} from './site.ts';
 export {
   addClaim,
   type CountedCalls,

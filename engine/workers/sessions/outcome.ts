@@ -1,3 +1,5 @@
+import type { SitePath } from './site.ts';
+
 /**
  * The outcome of a run, decided from the worker's report on its task, how the run ended, and its commits. Everything
  * that reports an end uses it: task status, events, handoff, tools, commands and the dashboard.
@@ -89,7 +91,7 @@ export function decideOutcome(
 /** @param run `commits` is null without a repository, or if they could not be read */
 export function workLeftBy(run: {
   branch: string | null;
-  cwd: string | null;
+  cwd: SitePath | null;
   repository: string | null;
   commits: number | null;
 }): WorkLeft {

@@ -1,7 +1,7 @@
 import { rfc3339 } from '../../core/base/clock.ts';
 import { formatId, formatIdOrNull } from '../../core/base/ids.ts';
 import type { OwnWord } from './outcome.ts';
-import type { SessionSite } from './site.ts';
+import { formatRunnerId, type SessionSite, type SitePath } from './site.ts';
 import { estimateByClaim, type SessionBooks, type SessionUsage, sumUsages } from './usage.ts';
 
 export type SessionState = 'queued' | 'starting' | 'running' | 'ended';
@@ -123,6 +123,8 @@ export interface SessionRow {
   run_id: string | null;
   pid: number | null;
   pid_start: string | null;
+  /** Null for this machine. */
+  runner: number | null;
   repository: string | null;
   worktree: string | null;
   cwd: string | null;
@@ -187,10 +189,8 @@ const toSession = (row: SessionRow, counted: SessionUsage | undefined): Session 
   baseWanted: row.base_wanted,
   timeoutSec: row.timeout_sec,
   idleTimeoutSec: row.idle_timeout_sec,
-  pid: row.pid,
+  ...readSite(row),
   repository: row.repository,
-  worktree: row.worktree,
-  cwd: row.cwd,
   branch: row.branch,
   base: row.base,
   baseCommit: row.base_commit,
@@ -228,6 +228,18 @@ const toSession = (row: SessionRow, counted: SessionUsage | undefined): Session 
   startedAt: formatTime(row.started_at),
   endedAt: formatTime(row.ended_at),
 });
+
+/** Reads the paths and the process of a session. */
+function readSite({
+  runner,
+  worktree,
+  cwd,
+  pid,
+}: SessionRow): Pick<Session, 'runner' | 'worktree' | 'cwd' | 'pid'> {
+  if (runner === null) return { runner, worktree, cwd, pid };
+  const read = (path: string | null): SitePath | null => (path === null ? null : { path });
+  return { runner: formatRunnerId(runner), worktree: read(worktree), cwd: read(cwd), pid: null };
+}
 
 /** Returns the usage that its agent has reported about runs that the gateway did not count. */
 const readClaim = (row: SessionRow): SessionUsage | null =>

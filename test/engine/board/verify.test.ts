@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Caller } from '../../../engine/core/api/operation.ts';
 import type { SvcError } from '../../../engine/core/base/errors.ts';
 import type { LoggedEvent, Session, Verification, WireValue } from '../../../engine/index.ts';
+import { findLocalPath } from '../../../engine/index.ts';
 import { until } from '../../support/wait.ts';
 import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
 import { AGENT, isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
@@ -69,8 +70,9 @@ describe('evidence', () => {
       id,
       taskId,
       caller,
-      worktree: worktree ?? '',
-      commit: (files) => ws.repository.commit(files, 'work', worktree ?? ''),
+      /** Empty for work in place. */
+      worktree: findLocalPath(worktree) ?? '',
+      commit: (files) => ws.repository.commit(files, 'work', findLocalPath(worktree) ?? ''),
       report: (input) => here.call('verify.report', input, caller),
       status: () => here.call('verify.status', {}, caller),
       async end() {

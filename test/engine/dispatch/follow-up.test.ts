@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { requireLocalPath } from '../../support/workspaces/local-path.ts';
 import { makeRig, type Rig } from './rig.ts';
 
 const said = (session: string): string =>
@@ -39,7 +40,7 @@ describe('a follow-up to an ended session', () => {
     const start = rig.starts().at(-1) ?? [];
     assert.ok(start.includes('--resume=c-1') || start.join(' ').includes('--resume c-1'), start.join(' '));
     assert.match(start.at(-1) ?? '', /^#agent: edit two\.txt more[\s\S]*This follows up your work on t-\d+/);
-    const brief = readFileSync(join(second.worktree ?? '', '.svc', 'TASK_BRIEF.md'), 'utf8');
+    const brief = readFileSync(join(requireLocalPath(second.worktree), '.svc', 'TASK_BRIEF.md'), 'utf8');
     assert.ok(brief.startsWith(`# ${task.task_id}: #agent: edit two.txt more`), brief);
     assert.equal((await rig.task(first.task_id)).status, 'done');
     assert.equal((await rig.task(task.task_id)).status, 'done');
@@ -75,7 +76,7 @@ describe('a follow-up to an ended session', () => {
     await rig.settled(running);
     const merged = await work('edit five.txt more');
     await rig.here().call('worktree.promote', { session: merged.session_id });
-    assert.ok(!existsSync(merged.worktree ?? ''));
+    assert.ok(!existsSync(requireLocalPath(merged.worktree)));
     await assert.rejects(sending(merged.session_id), { code: 'conflict', message: /no longer exists/ });
     await assert.rejects(sending('s-999'), { code: 'not_found' });
     await assert.rejects(rig.here().call('worker.follow_up', { session: 's-1', prompt: '  ' }), {

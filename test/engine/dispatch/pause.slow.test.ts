@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../support/wait.ts';
+import { requireLocalPath } from '../../support/workspaces/local-path.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
 
 const DAY = 86_400_000;
@@ -39,7 +40,7 @@ describe('a limit with a known end', () => {
       [task.status, task.resume_at, task.session_id],
       ['assigned', paused.resume_at, session_id],
     );
-    assert.equal(readFileSync(join(paused.worktree ?? '', 'half.txt'), 'utf8'), 'half\n');
+    assert.equal(readFileSync(join(requireLocalPath(paused.worktree), 'half.txt'), 'utf8'), 'half\n');
 
     await until(async () => (await rig.session(session_id)).state === 'ended');
     const ended = await rig.session(session_id);
@@ -122,7 +123,7 @@ describe('a limit with a known end', () => {
     for (const name of ['worktree.promote', 'worktree.trial'] as const)
       await assert.rejects(here().call(name, { session: session_id }), { code: 'conflict' });
     await here().call('worktree.prune', {});
-    assert.ok(existsSync(join(worktree ?? '', 'half.txt')));
+    assert.ok(existsSync(join(requireLocalPath(worktree), 'half.txt')));
     for (const [name, more] of [
       ['task.retry', {}],
       ['task.run', {}],

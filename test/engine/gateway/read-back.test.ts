@@ -10,6 +10,7 @@ import type { EngineClient } from '../../../engine/index.ts';
 import { type McpClient, stdioClient } from '../../support/agents/mcp.ts';
 import { readCorpus } from '../../support/gateway/corpus.ts';
 import { until } from '../../support/wait.ts';
+import { requireLocalPath } from '../../support/workspaces/local-path.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 interface Block {
@@ -102,7 +103,7 @@ ai: { mode: live, passthrough: { anthropic: { base_url: "http://127.0.0.1:${port
       const found = await client.call('session.show', { session: session_id ?? '' });
       return found.ended_at === null ? null : found;
     }, 'the worker');
-    const read = readFileSync(join(session.worktree ?? '', 'read-back.txt'), 'utf8');
+    const read = readFileSync(join(requireLocalPath(session.worktree), 'read-back.txt'), 'utf8');
     turns.push(...turn('toolu_4', 'Bash', { command }, read));
     assert.deepEqual(await ask(turns), [shown, noise.text, noise.text, noise.text]);
   });

@@ -13,6 +13,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ended, impossible, logOf, makeStrict, openHere, started } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
+import { requireLocalPath } from '../../support/workspaces/local-path.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const codeOf = ({ stdout }: { stdout: string }): string =>
@@ -55,18 +56,18 @@ hostile(
       assert.match(logOf(ws, session), /planted/);
       // The planted folder does not hinder the engine either.
       assert.match(logOf(ws, session), /REACHED/);
-      assert.equal(existsSync(join(worktree ?? '', '.svc', 'id')), true);
-      await refusedIn(ws, worktree ?? '', 'as the worker left it');
+      assert.equal(existsSync(join(requireLocalPath(worktree), '.svc', 'id')), true);
+      await refusedIn(ws, requireLocalPath(worktree), 'as the worker left it');
 
       // A worker under lite can also copy the real folder's id and content.
-      rmSync(join(worktree ?? '', '.svc'), { recursive: true });
-      mkdirSync(join(worktree ?? '', '.svc'), { mode: 0o700 });
+      rmSync(join(requireLocalPath(worktree), '.svc'), { recursive: true });
+      mkdirSync(join(requireLocalPath(worktree), '.svc'), { mode: 0o700 });
       for (const name of ['id', 'daemon.json', 'svc.db'])
-        cpSync(join(ws.root, '.svc', name), join(worktree ?? '', '.svc', name));
-      await refusedIn(ws, worktree ?? '', 'with a copied id');
-      rmSync(join(worktree ?? '', '.svc'), { recursive: true });
-      symlinkSync(join(ws.root, '.svc'), join(worktree ?? '', '.svc'));
-      await refusedIn(ws, worktree ?? '', 'as a link to the real one');
+        cpSync(join(ws.root, '.svc', name), join(requireLocalPath(worktree), '.svc', name));
+      await refusedIn(ws, requireLocalPath(worktree), 'with a copied id');
+      rmSync(join(requireLocalPath(worktree), '.svc'), { recursive: true });
+      symlinkSync(join(ws.root, '.svc'), join(requireLocalPath(worktree), '.svc'));
+      await refusedIn(ws, requireLocalPath(worktree), 'as a link to the real one');
     } finally {
       await opened.host.close();
       await ws.close();

@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import type { Session, Task, WireValue } from '../../../engine/index.ts';
 import { makeStrict, impossible as skip } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
+import { requireLocalPath } from '../../support/workspaces/local-path.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const PROFILES = skip === null ? (['lite', 'strict'] as const) : (['lite'] as const);
@@ -84,14 +85,14 @@ hostile(
         const { session_id, worktree } = await here.run([way, 'mkdir -p src && echo work > src/new.js']);
         const prunes = await here.prune();
         assert.match(prunes, /hidden only by its own ignore rules/);
-        assert.equal(readFileSync(join(worktree ?? '', 'src/new.js'), 'utf8'), 'work\n');
+        assert.equal(readFileSync(join(requireLocalPath(worktree), 'src/new.js'), 'utf8'), 'work\n');
         const events = await (await here.connect()).call('event.list', { limit: 500 });
         const alerts = events.filter((each) => each.kind === 'alert' && each.session_id === session_id);
         assert.match(JSON.stringify(alerts), /hide.*src\/new\.js/);
         await here.call('worktree', 'discard', session_id);
-        assert.equal(existsSync(worktree ?? ''), false);
+        assert.equal(existsSync(requireLocalPath(worktree)), false);
         await here.call('worktree', 'restore', session_id, '--worktree');
-        assert.equal(readFileSync(join(worktree ?? '', 'src/new.js'), 'utf8'), 'work\n');
+        assert.equal(readFileSync(join(requireLocalPath(worktree), 'src/new.js'), 'utf8'), 'work\n');
       }
     }),
 );

@@ -8,6 +8,7 @@ import { LEVELS } from '../../support/agents/seat-attacks.ts';
 import { impossible } from '../../support/agents/strict.ts';
 import { hostile } from '../../support/hostile.ts';
 import { until } from '../../support/wait.ts';
+import { requireLocalPath } from '../../support/workspaces/local-path.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const svc = `'${process.execPath}' '${SVC}'`;
@@ -135,7 +136,7 @@ async function attackByRunCommand(
     );
     await client.call('worktree.run', { session: session.session_id });
     const { worktree } = await client.call('session.show', { session: session.session_id });
-    const file = report.startsWith('/') ? report : join(worktree ?? '', report);
+    const file = report.startsWith('/') ? report : join(requireLocalPath(worktree), report);
     await until(() => existsSync(file), 'the command to have tried');
     const shown = await client.call('task.show', { id: wanted.task_id });
     return { said: readFileSync(file, 'utf8'), sessions: shown.sessions };

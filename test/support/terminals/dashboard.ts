@@ -103,6 +103,7 @@ export const sessionRow = (id: number, more: Partial<ShownSession> = {}): ShownS
   timeout_sec: 3600,
   idle_timeout_sec: 600,
   pid: null,
+  runner: null,
   repository: '/repository',
   worktree: `/repository/.svc/worktrees/s-${id}`,
   cwd: null,

@@ -16,7 +16,7 @@ export interface SessionCommand {
  * nothing runs then.
  */
 export type CommandConfinement = (
-  session: Pick<Session, 'sessionId' | 'profile' | 'worktree'>,
+  session: Pick<Session, 'sessionId' | 'profile'> & { worktree: string | null },
   command: SessionCommand,
 ) => Promise<readonly string[]>;
 

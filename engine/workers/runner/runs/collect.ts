@@ -1,4 +1,5 @@
 import { createReader } from '../../agents/index.ts';
+import type { LocalPlacement } from '../../sessions/index.ts';
 import { type RunningProcess, readLogTime } from '../processes/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { findAgentSession } from './find-agent-session.ts';
@@ -43,7 +44,7 @@ export function openRunOutput(
 /** Ends what is left of a run, and reads the rest of its output. @param active null for one of an earlier host */
 export async function collectRun(
   deps: LocalRunnerDeps,
-  order: CollectOrder,
+  order: CollectOrder<LocalPlacement>,
   active: ActiveRun | undefined,
 ): Promise<RunResult> {
   const { processes, log } = deps;

@@ -12,7 +12,10 @@ import type { SessionFolders } from './folders.ts';
 export interface LocalRunnerDeps {
   processes: RunProcesses;
   worktrees: Worktrees;
-  setup: Pick<WorktreeSetup, 'readProjectSetup' | 'checkConsent' | 'prepareWorktree' | 'endAbandonedSetup'>;
+  setup: Pick<
+    WorktreeSetup,
+    'readProjectSetup' | 'checkConsent' | 'prepareWorktree' | 'tearDownWorktree' | 'endAbandonedSetup'
+  >;
   confinement: Confinement;
   /** Checks that workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
   checkConfinement(): Promise<unknown>;

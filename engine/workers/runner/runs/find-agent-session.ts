@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { RunLeft } from '../../agents/presets/index.ts';
 import { findPreset } from '../../agents/presets/index.ts';
+import type { LocalPlacement } from '../../sessions/index.ts';
 import { realOf } from '../confine/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { agentFolder, sessionFolder } from './folders.ts';
@@ -12,10 +13,11 @@ import type { CollectOrder } from './runner.ts';
  */
 export async function findAgentSession(
   deps: Pick<LocalRunnerDeps, 'paths' | 'environment' | 'log'>,
-  { run: { sessionId }, cwd, worker, profile, format, since, resumed }: CollectOrder,
+  { run: { sessionId }, placement, worker, profile, format, since, resumed }: CollectOrder<LocalPlacement>,
 ): Promise<string | null> {
   const find = format.preset === null ? undefined : findPreset(format.preset)?.findSession;
-  if (find === undefined || cwd === null || format.transport === 'acp') return null;
+  if (find === undefined || placement === null || format.transport === 'acp') return null;
+  const { cwd } = placement;
   const isConfined = profile === 'strict';
   const env: RunLeft['env'] = isConfined ? {} : deps.environment({});
   const home = isConfined ? join(agentFolder(deps, sessionId), 'home') : env.HOME;

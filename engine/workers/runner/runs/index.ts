@@ -1,7 +1,9 @@
+export { clearWorktree } from './clear-worktree.ts';
 export { findWorktreePort } from './find-worktree-port.ts';
 export { agentFolder, briefFile } from './folders.ts';
 export { createLocalRunner } from './local-runner.ts';
 export { createProjectReader } from './project-reader.ts';
+export { createRunnerRouter } from './router.ts';
 export {
   type CollectOrder,
   type CommitResult,
@@ -13,6 +15,7 @@ export {
   type RunExit,
   type RunName,
   type Runner,
+  type RunOrigin,
   type RunResult,
   type RunTexts,
 } from './runner.ts';

@@ -1,15 +1,15 @@
 import { asSvcError } from '../../../core/base/errors.ts';
 import { formatCount } from '../../../core/base/text.ts';
-import type { SessionPlacement } from '../../sessions/index.ts';
+import type { LocalPlacement } from '../../sessions/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { sessionFolder } from './folders.ts';
 import { type KeepOrder, type KeptWorktree, NOTHING_KEPT } from './runner.ts';
 
 type Deps = Pick<LocalRunnerDeps, 'worktrees' | 'paths' | 'log'>;
-type Work = KeepOrder & { placement: SessionPlacement };
+type Work = KeepOrder<LocalPlacement> & { placement: LocalPlacement };
 
 /** See `Runner.keep`. Never throws: the run has ended regardless of git errors. */
-export async function keepWork(deps: Deps, order: KeepOrder): Promise<KeptWorktree> {
+export async function keepWork(deps: Deps, order: KeepOrder<LocalPlacement>): Promise<KeptWorktree> {
   const { placement, message } = order;
   if (placement === null) return NOTHING_KEPT;
   const work = { ...order, placement };

@@ -8,16 +8,16 @@ import { runFolder } from './folders.ts';
 import { inspectProject } from './inspect.ts';
 import { keepWork } from './keep-work.ts';
 import { listSessionCommits } from './list-commits.ts';
-import { findBaseCommit, placeRun } from './place.ts';
+import { placeRun } from './place.ts';
 import { prepareRun } from './prepare.ts';
 import { listSessionLogTimes, readSessionLog } from './read-log.ts';
-import type { RunName, Runner } from './runner.ts';
+import type { LocalRunner, RunName } from './runner.ts';
 import { startRun } from './start.ts';
 import { openRunSocket } from './start-confined.ts';
 import { createProcessWaits } from './wait-for-exit.ts';
 
 /** Runs workers on this machine. */
-export function createLocalRunner(deps: LocalRunnerDeps): Runner {
+export function createLocalRunner(deps: LocalRunnerDeps): LocalRunner {
   const { processes, worktrees, clock, log } = deps;
   const active = new Map<string, ActiveRun>();
   const waits = createProcessWaits(deps);
@@ -40,7 +40,6 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
   return {
     inspect: (order) => inspectProject(deps, order),
     place: (order) => placeRun(deps, order),
-    findBase: (order) => findBaseCommit(deps, order),
 
     async prepare(order) {
       const { run } = order;
@@ -103,6 +102,8 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
       active.delete(run.runId);
       await rm(runFolder(deps, run), { recursive: true, force: true });
     },
+
+    clear: (order) => deps.setup.tearDownWorktree(order),
 
     listCommits: (order) => listSessionCommits(worktrees, order),
 

@@ -2,33 +2,26 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { asSvcError, SvcError } from '../../../core/base/errors.ts';
 import { appendPrivate } from '../../../core/base/private-files.ts';
-import type { SessionPlacement } from '../../sessions/index.ts';
+import type { LocalPlacement } from '../../sessions/index.ts';
 import { findTailOffset } from '../processes/index.ts';
-import { type CreatedWorktree, SESSION_PREFIX } from '../worktrees/index.ts';
+import { type CreatedWorktree, SESSION_PREFIX, type WorktreeStart } from '../worktrees/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { findWorktreePort } from './find-worktree-port.ts';
 import { logFile } from './folders.ts';
 import type { PlacedRun, PlaceOrder } from './runner.ts';
 
-type Deps = Pick<LocalRunnerDeps, 'worktrees' | 'agents' | 'paths'>;
+type Deps = Pick<LocalRunnerDeps, 'worktrees' | 'paths'>;
 
 /** See `Runner.place`. */
-export async function placeRun(deps: Deps, order: PlaceOrder): Promise<PlacedRun> {
+export async function placeRun(
+  deps: Deps,
+  order: PlaceOrder<LocalPlacement>,
+): Promise<PlacedRun<LocalPlacement>> {
   const { sessionId, note } = order;
   const log = logFile(deps, sessionId);
   if (note !== null) appendNote(log, note);
   const outputFrom = findTailOffset(log, 0);
   return { placement: await findPlacement(deps, order), outputFrom };
-}
-
-/** See `Runner.findBase`. */
-export async function findBaseCommit(
-  { worktrees, agents }: Deps,
-  { project, base }: Pick<PlaceOrder, 'project' | 'base'>,
-): Promise<string> {
-  const folder = agents.resolveFolder(project);
-  const wanted = base === null ? {} : { base };
-  return (await worktrees.findOrigin({ repositoryPath: folder, projectPath: folder, ...wanted })).baseCommit;
 }
 
 /** The run works without the line too. */
@@ -40,9 +33,12 @@ function appendNote(log: string, note: string): void {
   }
 }
 
-async function findPlacement(deps: Deps, order: PlaceOrder): Promise<SessionPlacement> {
-  const { sessionId, project, inplace, base, baseCommit, placement, former, takenPorts, isQuiet } = order;
-  const folder = placement?.cwd ?? deps.agents.resolveFolder(project);
+async function findPlacement(
+  deps: Deps,
+  { sessionId, origin, placement, former, takenPorts, isQuiet }: PlaceOrder<LocalPlacement>,
+): Promise<LocalPlacement> {
+  const folder = placement?.cwd ?? former?.repository ?? former?.cwd ?? origin?.folder;
+  if (folder === undefined) throw new SvcError('internal', `${sessionId} has nothing to start from`);
   await deps.worktrees.rememberPrograms(folder, { isQuiet }).catch(() => undefined);
   // It has paused, or its start was interrupted: everything is still there.
   if (placement !== null) return placement;
@@ -50,24 +46,27 @@ async function findPlacement(deps: Deps, order: PlaceOrder): Promise<SessionPlac
     if (former.worktree !== null) await deps.worktrees.verifyToplevel(former.worktree);
     return former;
   }
-  if (inplace) return placeInside(deps, folder);
-  const made = await makeWorktree(deps, folder, `${SESSION_PREFIX}${sessionId}`, { base, baseCommit }).catch(
-    (error: unknown) => {
-      const { code, message } = asSvcError(error);
-      // The name is taken: another workspace in this repository, or one whose data folder was deleted, also has an s-1.
-      if (code === 'exists')
-        return makeWorktree(deps, folder, `${SESSION_PREFIX}${sessionId}-${makeSuffix()}`, {
-          base,
-          baseCommit,
-        });
-      if (code !== 'not_a_repository') throw error;
-      throw new SvcError(code, message, {
-        cause: error,
-        hint: 'run git init and commit, or dispatch with --inplace to work in the folder itself',
-      });
-    },
-  );
+  const { repository, inside, base, baseCommit, inplace } = origin!;
+  if (inplace || repository === null || baseCommit === null)
+    return {
+      runner: null,
+      repository,
+      worktree: null,
+      cwd: folder,
+      branch: null,
+      base,
+      baseCommit,
+      port: null,
+    };
+  const start = { repository, inside, base, baseCommit };
+  const branch = `${SESSION_PREFIX}${sessionId}`;
+  const made = await makeWorktree(deps, folder, branch, start).catch((error: unknown) => {
+    if (asSvcError(error).code !== 'exists') throw error;
+    // The name is taken: another workspace in this repository, or one whose data folder was deleted, also has an s-1.
+    return makeWorktree(deps, folder, `${branch}-${makeSuffix()}`, start);
+  });
   return {
+    runner: null,
     repository: made.repository,
     worktree: made.path,
     cwd: made.cwd,
@@ -84,30 +83,12 @@ const makeWorktree = (
   { worktrees, paths }: Deps,
   folder: string,
   branch: string,
-  { base, baseCommit }: Pick<PlaceOrder, 'base' | 'baseCommit'>,
+  start: WorktreeStart,
 ): Promise<CreatedWorktree> =>
   worktrees.create({
     repositoryPath: folder,
     projectPath: folder,
     worktreePath: join(paths.worktrees, branch.slice(SESSION_PREFIX.length)),
     branch,
-    ...(base === null ? {} : { base }),
-    ...(baseCommit === null ? {} : { baseCommit }),
+    start,
   });
-
-/** A folder outside any repository is fine here: then there is nothing to count at the end. */
-async function placeInside({ worktrees }: Deps, folder: string): Promise<SessionPlacement> {
-  const repository = await worktrees.findRepository(folder).catch((error: unknown) => {
-    if (asSvcError(error).code === 'worktree_unsafe') throw error;
-    return null;
-  });
-  return {
-    repository: repository?.root ?? null,
-    worktree: null,
-    cwd: folder,
-    branch: null,
-    base: repository?.head ?? null,
-    baseCommit: repository?.headCommit ?? null,
-    port: null,
-  };
-}

@@ -1,5 +1,6 @@
 import { lstatSync, renameSync } from 'node:fs';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
+import type { LocalPlacement } from '../../sessions/index.ts';
 import { findTailOffset } from '../processes/index.ts';
 import type { CommandSupervision } from '../setup/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
@@ -10,7 +11,16 @@ import { writeShim } from './shim.ts';
 /** See `Runner.prepare`. The output of the setup comes before the agent's in the log. */
 export async function prepareRun(
   deps: Pick<LocalRunnerDeps, 'paths' | 'setup' | 'worktrees' | 'svc'>,
-  { run, taskId, project, profile, placement, mayHoldWork, agentFolderOf }: PrepareOrder,
+  {
+    run,
+    taskId,
+    project,
+    setup,
+    profile,
+    placement,
+    mayHoldWork,
+    agentFolderOf,
+  }: PrepareOrder<LocalPlacement>,
   follow: CommandSupervision,
 ): Promise<PreparedRun> {
   const { sessionId, runId } = run;
@@ -19,6 +29,7 @@ export async function prepareRun(
   const hasRun = await deps.setup.prepareWorktree(
     {
       session: { sessionId, taskId, project, profile },
+      setup,
       placement,
       runId,
       // A worktree of an unmerged branch holds the work of its author.

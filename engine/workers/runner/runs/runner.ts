@@ -1,8 +1,8 @@
 import type { ProblemDetails } from '../../../core/base/errors.ts';
 import type { AgentCommand, OutputFormat, StreamFacts } from '../../agents/index.ts';
 import type { GatewayRoute } from '../../agents/presets/index.ts';
-import type { RunProcess, SessionPlacement } from '../../sessions/index.ts';
-import type { ProjectSetup } from '../setup/index.ts';
+import type { LocalPlacement, RunProcess, SessionPlacement, SitePath } from '../../sessions/index.ts';
+import type { ProjectSetup, TornDown } from '../setup/index.ts';
 
 /** Names one run. */
 export interface RunName {
@@ -35,18 +35,30 @@ export interface RunInspection {
   problem: ProblemDetails | null;
 }
 
-export interface PlaceOrder {
-  sessionId: string;
-  project: string | null;
+/** The files that a run starts from, as found on the engine's machine. */
+export interface RunOrigin {
+  /** The project's folder, absolute. */
+  folder: string;
+  /** The repository's top folder; null outside of one. */
+  repository: string | null;
+  /** The project's folder relative to the repository's top; empty for the top itself. */
+  inside: string;
+  /** The branch to start from; null for a detached HEAD. */
+  base: string | null;
+  /** Null outside of a repository. */
+  baseCommit: string | null;
   /** True for work in the project's folder itself. */
   inplace: boolean;
-  base: string | null;
-  /** The commit of the base to start from; null for the current one. */
-  baseCommit: string | null;
+}
+
+export interface PlaceOrder<Placement = SessionPlacement> {
+  sessionId: string;
+  /** Where a new place comes from; null if the session has one, or takes over that of its former. */
+  origin: RunOrigin | null;
   /** The folder of the session's earlier work; null for a first run. */
-  placement: SessionPlacement | null;
+  placement: Placement | null;
   /** The folder of the session that it continues; null for none. */
-  former: SessionPlacement | null;
+  former: Placement | null;
   /** Ports of other worktrees, which a new one does not get. */
   takenPorts: readonly number[];
   /** True if no other worker is running. */
@@ -55,19 +67,21 @@ export interface PlaceOrder {
   note: string | null;
 }
 
-export interface PlacedRun {
-  placement: SessionPlacement;
+export interface PlacedRun<Placement = SessionPlacement> {
+  placement: Placement;
   /** The offset in the log where the output starts, in bytes. */
   outputFrom: number;
 }
 
-export interface PrepareOrder {
+export interface PrepareOrder<Placement = SessionPlacement> {
   run: RunName;
   taskId: string;
   project: string | null;
+  /** The project's commands and files, as read and agreed to on the engine's machine. */
+  setup: ProjectSetup;
   /** `guard.profile` of the run. */
   profile: string | null;
-  placement: SessionPlacement;
+  placement: Placement;
   /** True if an agent may have worked in the folder before. */
   mayHoldWork: boolean;
   /** The session whose agent folder is moved to this one; null for none. */
@@ -92,10 +106,10 @@ export interface RunTexts {
   resumption: string | null;
 }
 
-export interface StartOrder {
+export interface StartOrder<Placement = SessionPlacement> {
   run: RunName;
   profile: string | null;
-  placement: SessionPlacement;
+  placement: Placement;
   agent: string;
   /** As approved. */
   command: AgentCommand;
@@ -104,6 +118,8 @@ export interface StartOrder {
   texts: RunTexts;
   /** The agent's own session to resume; null for a new one. */
   agentSession: string | null;
+  /** Variables that give its git the author that the person has configured. */
+  author: Readonly<Record<string, string>>;
   /** Variables of this run only. */
   variables: Readonly<Record<string, string>>;
   /** Null for the agent's own login. */
@@ -146,9 +162,9 @@ export interface RunExit {
   signal: string | null;
 }
 
-export interface CollectOrder extends WatchOrder {
+export interface CollectOrder<Placement = SessionPlacement> extends WatchOrder {
   /** Null for a run that was never placed. */
-  cwd: string | null;
+  placement: Placement | null;
   profile: string | null;
   worker: string;
   /** When its session was created, Unix ms. */
@@ -166,16 +182,19 @@ export interface RunResult {
   hasLostSession: boolean;
 }
 
-export interface KeepOrder {
+export interface KeepOrder<Placement = SessionPlacement> {
   sessionId: string;
   profile: string | null;
   /** Null for a session that never had a place. */
-  placement: SessionPlacement | null;
+  placement: Placement | null;
   /** True if no other session works in a project's folder itself. */
   isAlone: boolean;
   /** The message for the commit of leftovers; null if the session continues later, and then nothing is committed. */
   message: string | null;
 }
+
+/** A worktree that is about to be removed, and the setup of its project. */
+export type ClearOrder<Placement = SessionPlacement> = Omit<TornDown, 'placement'> & { placement: Placement };
 
 /** The counts are null if there is nothing to count in, or if it could not be read: `left` then has the reason. */
 export interface KeptWorktree {
@@ -226,6 +245,9 @@ export interface CommitLine {
   subject: string;
 }
 
+/** A session's branch in the repository of this machine. */
+export type BranchOrder = Pick<SessionPlacement, 'repository' | 'branch' | 'baseCommit'>;
+
 /** A session whose branch is read while it runs. */
 export interface CommittedOrder {
   sessionId: string;
@@ -247,26 +269,19 @@ export interface CommitResult {
  * life: `place`, `prepare`, `start` (or `adopt` after a restart of the engine), `watch`, perhaps `stop`, `collect`,
  * `keep`, `discard`. It throws `SvcError`s: code, sentence and hint are data as well.
  */
-export interface Runner {
-  /** Checks what a run would find here, and creates nothing. Obstacles are returned as `problem` and not thrown. */
-  inspect(order: InspectOrder): Promise<RunInspection>;
-  /**
-   * Finds or creates the folder that a session works in. Throws `unknown_project`, `not_a_repository`,
-   * `worktree_unsafe`.
-   */
-  place(order: PlaceOrder): Promise<PlacedRun>;
-  /** Returns the commit that a new worktree would start from now. Throws as `place`. */
-  findBase(order: Pick<PlaceOrder, 'project' | 'base'>): Promise<string>;
+export interface RunCalls<Placement = SessionPlacement> {
+  /** Finds or creates the folder that a session works in. Throws `exists`, `git_failed`, `worktree_unsafe`. */
+  place(order: PlaceOrder<Placement>): Promise<PlacedRun<Placement>>;
   /**
    * Prepares a new worktree: the project's files and setup commands, once. `stop` interrupts it. Throws
    * `consent_missing`, `setup_failed`.
    */
-  prepare(order: PrepareOrder): Promise<PreparedRun>;
+  prepare(order: PrepareOrder<Placement>): Promise<PreparedRun>;
   /**
    * Writes the worker's texts and starts its process, confined if its profile requires it. Throws `agent_not_found`,
    * `spawn_failed`, `tool_missing`, `confinement_unavailable`: then it is not started.
    */
-  start(order: StartOrder): Promise<RunProcess>;
+  start(order: StartOrder<Placement>): Promise<RunProcess>;
   /** Adopts a run that an earlier host started. */
   adopt(order: AdoptOrder): Promise<AdoptedRun>;
   /** Follows a run that was started or adopted until its process ends; null if the runner closes first. */
@@ -274,13 +289,24 @@ export interface Runner {
   /** Ends the processes of a run, and the setup before it. They have `graceMs` to end by themselves. */
   stop(run: RunName, graceMs: number): Promise<void>;
   /** After the end of a run: ends its leftover processes, and reads its remaining output. */
-  collect(order: CollectOrder): Promise<RunResult>;
+  collect(order: CollectOrder<Placement>): Promise<RunResult>;
   /** Publishes the work of a session, and makes it safe for git outside of the sandbox. Never throws. */
-  keep(order: KeepOrder): Promise<KeptWorktree>;
+  keep(order: KeepOrder<Placement>): Promise<KeptWorktree>;
   /** Forgets a run whose end is recorded. */
   discard(run: RunName): Promise<void>;
+  /**
+   * Runs the teardown commands in a worktree that is about to be removed, and removes it if it is on another machine.
+   * Never throws; returns the problems, a sentence each.
+   */
+  clear(order: ClearOrder<Placement>): Promise<string[]>;
+}
+
+/** Runs workers, and reads on the engine's machine what is known about runs and projects there. */
+export interface Runner<Placement = SessionPlacement> extends RunCalls<Placement> {
+  /** Checks what a run would find here, and creates nothing. Obstacles are returned as `problem` and not thrown. */
+  inspect(order: InspectOrder): Promise<RunInspection>;
   /** Lists what a session has committed so far, newest first; null if that cannot be read. */
-  listCommits(placement: SessionPlacement): Promise<CommitLine[] | null>;
+  listCommits(branch: BranchOrder): Promise<CommitLine[] | null>;
   /** Counts what sessions have committed so far, by session; omits unreadable branches. */
   countCommitted(orders: readonly CommittedOrder[]): Promise<Record<string, CommitResult>>;
   /** Reads a part of a session's log; a missing log is empty. */
@@ -296,6 +322,12 @@ export interface Runner {
   close(): Promise<void>;
 }
 
+/** The runner of one machine, as that machine sees it: its paths are strings. */
+export type MachineRunner = RunCalls<LocalPlacement>;
+
+/** The runner of the engine's machine. */
+export type LocalRunner = Runner<LocalPlacement>;
+
 /** The inputs of a run from a project's current state. */
 export interface ProjectCheckout {
   /** The project's folder, links followed. */
@@ -305,19 +337,28 @@ export interface ProjectCheckout {
 }
 
 /**
- * Reads projects on the engine's own machine, where a person approves: synchronously, because approved inputs are
- * compared inside the transaction that starts the run. Starts no program.
+ * Reads projects on the engine's own machine, where a person approves. What is bound to an approval is read
+ * synchronously and without a program, because it is compared inside the transaction that starts the run.
  */
 export interface ProjectReader {
   /** @param folder absolute */
   readCheckout(folder: string): ProjectCheckout;
+  /**
+   * Finds where a new session of a project would start; for work in the folder itself, `inplace`, the repository may
+   * be missing. Throws `unknown_project`, `not_a_repository`, `repository_empty`, `not_found`, `worktree_unsafe`.
+   */
+  findOrigin(wanted: { project: string | null; base: string | null; inplace: boolean }): Promise<RunOrigin>;
+  /** Returns variables that give git the author that the person has configured for a folder; none in doubt. */
+  findAuthor(folder: string): Promise<Record<string, string>>;
+  /** Reads what a project's sessions are set up with. Throws `unknown_project`. */
+  readSetup(project: string | null): ProjectSetup;
   /** Throws `unknown_project`. */
   digestSetup(project: string | null): string;
   /** Throws `consent_missing` if a session of the project needs a missing consent. */
   checkConsent(session: {
     project: string | null;
     inplace: boolean;
-    worktree: string | null;
+    worktree: SitePath | null;
     continues: string | null;
   }): void;
   /** Throws `agent_not_found` if a program is not found from the folder. */

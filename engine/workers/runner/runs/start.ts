@@ -18,6 +18,7 @@ import {
   type RunSetup,
   type RunWish,
 } from '../../agents/presets/index.ts';
+import type { LocalPlacement } from '../../sessions/index.ts';
 import { MARK, type RunningProcess } from '../processes/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import {
@@ -34,7 +35,10 @@ import { shimFile } from './shim.ts';
 import { startConfined } from './start-confined.ts';
 
 /** Writes the worker's texts and starts its process; see `Runner.start`. */
-export async function startRun(deps: LocalRunnerDeps, order: StartOrder): Promise<RunningProcess> {
+export async function startRun(
+  deps: LocalRunnerDeps,
+  order: StartOrder<LocalPlacement>,
+): Promise<RunningProcess> {
   const { run, placement, command, agent, profile } = order;
   const { sessionId, runId } = run;
   const folder = runFolder(deps, run);
@@ -43,11 +47,8 @@ export async function startRun(deps: LocalRunnerDeps, order: StartOrder): Promis
   const { preset } = located;
   const input = await writeTexts(deps, order);
   const { argv, stdinFile } = buildCommand(command, input, located, deps.isArgvSeen);
-  const identity = await deps.worktrees
-    .findUserIdentity(placement.repository ?? placement.cwd)
-    .catch(() => ({}));
   const env = deps.environment({
-    ...identity,
+    ...order.author,
     ...order.variables,
     SVC_CONFIG: deps.configFile,
     ...(order.gateway === null ? {} : { [KEY_VARIABLE]: order.gateway.key }),
@@ -83,7 +84,7 @@ export async function startRun(deps: LocalRunnerDeps, order: StartOrder): Promis
 /** The files by which the agent finds `svc mcp`, the gateway and our hooks. */
 function buildWish(
   deps: Pick<LocalRunnerDeps, 'svc' | 'paths'>,
-  { run, agent, gateway }: StartOrder,
+  { run, agent, gateway }: StartOrder<LocalPlacement>,
   preset: Preset | null,
   env: RunWish['env'],
 ): RunWish {
@@ -120,7 +121,7 @@ async function writeSetupFiles(
 
 async function writeTexts(
   deps: Pick<LocalRunnerDeps, 'paths'>,
-  { run: { sessionId }, placement, texts, worker, agentSession }: StartOrder,
+  { run: { sessionId }, placement, texts, worker, agentSession }: StartOrder<LocalPlacement>,
 ): Promise<RunInput> {
   const top = placement.worktree ?? sessionFolder(deps, sessionId);
   const where = { ...placement, sessionId };

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { Session, SessionPlacement } from '../../sessions/index.ts';
+import type { LocalPlacement, Session } from '../../sessions/index.ts';
 import type { CommandConfinement } from '../confine/commands.ts';
 import type { RunProcesses } from '../processes/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
-import type { ProjectScope } from './projects.ts';
+import type { ProjectScope, ProjectSetup } from './projects.ts';
 
 export interface SetupDeps {
   processes: RunProcesses;
@@ -30,12 +30,20 @@ export type SessionOfSetup = Pick<Session, 'sessionId' | 'taskId' | 'project' | 
 
 export interface PreparedSetup {
   session: SessionOfSetup;
-  placement: SessionPlacement;
+  setup: ProjectSetup;
+  placement: LocalPlacement;
   runId: string;
   /** True if a worker may have written the contents of the worktree. */
   isOfWorkers(): Promise<boolean>;
   /** The file for its output, absolute; the session's log by default. */
   logFile?: string;
+}
+
+/** A worktree that is about to be removed. */
+export interface TornDown {
+  session: SessionOfSetup;
+  placement: LocalPlacement;
+  setup: ProjectSetup;
 }
 
 export const setupFolder = (agentsDir: string, sessionId: string, runId: string): string =>

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Session } from '../../sessions/index.ts';
 import type { CommandSupervision } from './commands.ts';
-import { type PreparedSetup, type SetupDeps, setupFolder } from './deps.ts';
+import { type PreparedSetup, type SetupDeps, setupFolder, type TornDown } from './deps.ts';
 import { prepareWorktree } from './prepare-worktree.ts';
 import {
   checkProjectFolder,
@@ -15,6 +15,7 @@ import { listAbandonedRuns } from './run-commands.ts';
 import { runTeardown } from './tear-down.ts';
 
 export type { CommandSupervision } from './commands.ts';
+export type { TornDown } from './deps.ts';
 export type { ProjectScope, ProjectSetup } from './projects.ts';
 export { createRunCommands } from './run-commands.ts';
 
@@ -32,7 +33,7 @@ export interface WorktreeSetup {
    */
   prepareWorktree(run: PreparedSetup, follow: CommandSupervision): Promise<boolean>;
   /** Runs the teardown commands in a session's worktree. Never throws; returns the problems. */
-  tearDownWorktree(session: Session): Promise<string[]>;
+  tearDownWorktree(wanted: TornDown): Promise<string[]>;
   /** Kills the remaining processes of a run's setup that was interrupted with its host. */
   endAbandonedSetup(sessionId: string, runId: string): Promise<void>;
   /** Kills the remaining processes of an earlier host's teardowns and run commands. */
@@ -68,15 +69,15 @@ export function createSetup(deps: SetupDeps): WorktreeSetup {
 
     prepareWorktree: (run, follow) => prepareWorktree(deps, run, follow),
 
-    tearDownWorktree(session) {
-      const { worktree } = session;
+    tearDownWorktree(wanted) {
+      const { worktree } = wanted.placement;
       if (worktree === null || !existsSync(worktree)) return Promise.resolve([]);
       // A second caller waits for the first instead of running it again.
       const under = tearing.get(worktree);
       if (under !== undefined) return under;
       const work = deps
         .endCommands(worktree)
-        .then(() => runTeardown(deps, session, { worktree, teardowns, signal: closing.signal }))
+        .then(() => runTeardown(deps, wanted, { worktree, teardowns, signal: closing.signal }))
         .finally(() => tearing.delete(worktree));
       tearing.set(worktree, work);
       return work;

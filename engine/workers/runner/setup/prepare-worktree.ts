@@ -13,7 +13,7 @@ import {
 } from './deps.ts';
 import { copyEnvFiles } from './env-files.ts';
 import { leadsInto } from './leads-into.ts';
-import { type ProjectSetup, requireConsentedSetup } from './projects.ts';
+import { type ProjectSetup, requireConsent } from './projects.ts';
 
 function checkInside(worktree: string, place: string): void {
   if (!leadsInto(worktree, place))
@@ -51,7 +51,8 @@ export async function prepareWorktree(
   const logFile = run.logFile ?? sessionLog(agentsDir, sessionId);
   const { worktree, cwd } = placement;
   if (worktree === null || existsSync(markerPath(worktree))) return false;
-  const project = requireConsentedSetup(deps.where(), session.project);
+  const project = run.setup;
+  requireConsent(project);
   if (project.setup.length + project.envFiles.length === 0) return false;
   const failed = (what: string): SvcError =>
     new SvcError('setup_failed', `setup of the project ${project.id}: ${what}`, {

@@ -161,12 +161,14 @@ export function readProjectSetup(where: ProjectScope, project: string | null): P
   throw unknownProjectError(project);
 }
 
-/** Reads a project's setup if it may be used. Throws `consent_missing`. */
-export function requireConsentedSetup(where: ProjectScope, project: string | null): ProjectSetup {
-  const found = readProjectSetup(where, project);
-  const { consent } = found;
-  if (consent === 'given' || consent === 'not_needed') return found;
-  throw consentMissingError(found);
+/** Throws `consent_missing` if a project's setup may not be used. */
+export const requireConsentedSetup = (where: ProjectScope, project: string | null): void =>
+  requireConsent(readProjectSetup(where, project));
+
+/** Throws `consent_missing` if a project's setup may not be used. */
+export function requireConsent(setup: ProjectSetup): void {
+  const { consent } = setup;
+  if (consent !== 'given' && consent !== 'not_needed') throw consentMissingError(setup);
 }
 
 /** Checks that work in the project's own folder is allowed, without a setup. Throws `consent_missing`. */

@@ -6,7 +6,7 @@ import { SvcError } from '../../../core/base/errors.ts';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { sentence } from '../../../core/base/sentence.ts';
 import { splitCommand } from '../../agents/index.ts';
-import type { Session } from '../../sessions/index.ts';
+import { findLocalPath, isRemote, remoteSessionError, type Session } from '../../sessions/index.ts';
 import {
   createLogWatch,
   type ExitResult,
@@ -85,11 +85,13 @@ interface RunCommandsDeps extends Omit<SetupDeps, 'worktrees' | 'endCommands' | 
   onChange(session: Session, state: RunCommandState): void;
 }
 
-type Placed = Session & { worktree: string; cwd: string };
+type Placed = Omit<Session, 'worktree' | 'cwd'> & { worktree: string; cwd: string };
 
 function requireWorktree(session: Session): Placed {
   const { sessionId, worktree, cwd, inplace } = session;
-  if (worktree !== null && cwd !== null && existsSync(cwd)) return { ...session, worktree, cwd };
+  if (isRemote(session)) throw remoteSessionError(session);
+  if (typeof worktree === 'string' && typeof cwd === 'string' && existsSync(cwd))
+    return { ...session, worktree, cwd };
   throw new SvcError(
     'conflict',
     inplace
@@ -130,9 +132,10 @@ export function createRunCommands(deps: RunCommandsDeps): RunCommands {
   const getLogFile = (worktree: string, name: string): string => join(getFolder(worktree), `${name}.log`);
 
   function describe(
-    { worktree, port }: Pick<Session, 'worktree' | 'port'>,
+    { worktree: path, port }: Pick<Session, 'worktree' | 'port'>,
     command: RunCommand,
   ): RunCommandState {
+    const worktree = findLocalPath(path);
     const found = worktree === null ? undefined : started.get(getKey(worktree, command.name));
     return {
       ...command,
@@ -242,7 +245,7 @@ export function createRunCommands(deps: RunCommandsDeps): RunCommands {
     },
 
     async stop(session, name) {
-      const { worktree } = session;
+      const worktree = findLocalPath(session.worktree);
       const key = worktree === null ? null : getKey(worktree, name);
       if (key === null) return null;
       await starting.get(key)?.catch(() => undefined);

@@ -4,42 +4,42 @@ import { join } from 'node:path';
 import { asSvcError, SvcError } from '../../../core/base/errors.ts';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { settleWithin } from '../../../core/base/settle-within.ts';
-import type { Session } from '../../sessions/index.ts';
 import { appendLogNote, runCommands } from './commands.ts';
-import { buildSetupEnvironment, type SetupDeps, sessionLog } from './deps.ts';
+import { buildSetupEnvironment, type SetupDeps, sessionLog, type TornDown } from './deps.ts';
 import { leadsInto } from './leads-into.ts';
-import { requireConsentedSetup } from './projects.ts';
+import { requireConsent } from './projects.ts';
 
 const TEARDOWN_MS = 60_000;
 
 /** Runs the teardown commands in a session's worktree. Never throws; returns the problems. */
 export async function runTeardown(
   deps: SetupDeps,
-  session: Session,
+  { session, placement, setup }: TornDown,
   { worktree, teardowns, signal }: { worktree: string; teardowns: string; signal: AbortSignal },
 ): Promise<string[]> {
   const { processes, agentsDir } = deps;
-  const { sessionId, cwd } = session;
+  const { sessionId } = session;
+  const { cwd, port } = placement;
   const logFile = sessionLog(agentsDir, sessionId);
   try {
-    const project = requireConsentedSetup(deps.where(), session.project);
-    if (project.teardown.length === 0 || cwd === null || !existsSync(cwd)) return [];
+    requireConsent(setup);
+    if (setup.teardown.length === 0 || !existsSync(cwd)) return [];
     if (!leadsInto(worktree, cwd)) throw new SvcError('path_outside', `${cwd} leads out of the worktree`);
     makePrivateFolder(agentsDir, join(agentsDir, sessionId));
     const runId = randomUUID();
-    const env = buildSetupEnvironment(deps, session);
+    const env = buildSetupEnvironment(deps, { ...session, port });
     const failed = await runCommands(
       processes,
       {
         what: 'teardown',
-        commands: project.teardown,
+        commands: setup.teardown,
         cwd,
         env,
         runId,
         folder: join(teardowns, runId),
         logFile,
         // The contents are the agent's work.
-        confine: (argv) => deps.confine(session, { argv, cwd, env }),
+        confine: (argv) => deps.confine({ ...session, worktree }, { argv, cwd, env }),
         isConfined: session.profile === 'strict',
       },
       {

@@ -6,8 +6,10 @@ import {
   type CreateRequest,
   createWorktree,
   findOrigin,
+  findStart,
   type OriginRequest,
   type WorktreeOrigin,
+  type WorktreeStart,
 } from './create/create.ts';
 import {
   addDetachedCheckout,
@@ -50,7 +52,13 @@ import { returnFromAside } from './remove/remove-worktree.ts';
 import { type RestoreRequest, restoreWorktree } from './remove/restore.ts';
 import { deleteSavedRefs, listSavedRefs, type SavedRef } from './remove/saved-refs.ts';
 
-export type { CreatedWorktree, CreateRequest, OriginRequest, WorktreeOrigin } from './create/create.ts';
+export type {
+  CreatedWorktree,
+  CreateRequest,
+  OriginRequest,
+  WorktreeOrigin,
+  WorktreeStart,
+} from './create/create.ts';
 export type { FinishRequest, FinishResult } from './finish/finish.ts';
 export { createGit, type GitAccess } from './git/create-git.ts';
 export type { Git } from './git/git.ts';
@@ -119,6 +127,8 @@ export interface Worktrees {
    */
   setAsideRepositories(folder: string, kept: string, data: string): Promise<string[]>;
   /** Finds where `create` would start; creates nothing. */
+  findStart(request: OriginRequest): Promise<WorktreeStart>;
+  /** Finds the same, and checks that `create` could create a branch there. */
   findOrigin(request: OriginRequest): Promise<WorktreeOrigin>;
   /** Creates a session's branch and worktree, or reuses those of an earlier attempt. */
   create(request: CreateRequest): Promise<CreatedWorktree>;
@@ -257,6 +267,10 @@ export function createWorktrees({
     },
     findUserIdentity: (folder) => findUserIdentity(git, folder),
     findCheckedOut: (folder) => readCheckedOut(git, folder),
+    async findStart(request) {
+      pins.checkPin(request.projectPath);
+      return findStart(git, request);
+    },
     async findOrigin(request) {
       pins.checkPin(request.projectPath);
       return findOrigin(git, request);

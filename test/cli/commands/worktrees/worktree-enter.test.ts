@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Session, Task, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
+import { requireLocalPath } from '../../../support/workspaces/local-path.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('entering the worktree of a session', () => {
@@ -52,17 +53,17 @@ describe('entering the worktree of a session', () => {
       config(),
       '-x',
       '+1',
-      join(session.worktree ?? '', 'made.txt'),
+      join(requireLocalPath(session.worktree), 'made.txt'),
     ]);
     await edit('README.md');
-    assert.deepEqual(listSeen().slice(2), ['-x', join(session.worktree ?? '', 'README.md')]);
+    assert.deepEqual(listSeen().slice(2), ['-x', join(requireLocalPath(session.worktree), 'README.md')]);
     await edit();
     assert.deepEqual(listSeen().slice(2), ['-x', session.worktree]);
   });
 
   test('nothing outside the worktree is opened, neither by name nor through a link', async () => {
     writeFileSync(join(ws.root, 'secret'), 'x');
-    symlinkSync(join(ws.root, 'secret'), join(session.worktree ?? '', 'link'));
+    symlinkSync(join(ws.root, 'secret'), join(requireLocalPath(session.worktree), 'link'));
     writeFileSync(seen, '');
     for (const [place, code] of [
       ['../../../secret', 2],
@@ -93,11 +94,11 @@ describe('entering the worktree of a session', () => {
     const promoted = await ws.svc(['worktree', 'promote', id, '--json']);
     assert.equal(promoted.code, 0, promoted.stderr);
     const { removed, kept } = promoted.json<{ removed: boolean; kept: string[] }>();
-    assert.deepEqual([removed, existsSync(worktree ?? '')], [false, true], kept.join());
+    assert.deepEqual([removed, existsSync(requireLocalPath(worktree))], [false, true], kept.join());
     child.stdin.end('\n');
     await until(() => child.exitCode !== null);
     await ws.svc(['worktree', 'prune']);
-    assert.ok(!existsSync(worktree ?? ''));
+    assert.ok(!existsSync(requireLocalPath(worktree)));
     const gone = await ws.svc(['worktree', 'shell', id]);
     assert.deepEqual([gone.code, /no longer there/.test(gone.stderr)], [5, true]);
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Api } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
+import { requireLocalPath } from '../../../support/workspaces/local-path.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 type CommandState = Api['worktree.run']['output'];
@@ -138,7 +139,7 @@ describe('a run command of a project', () => {
         .filter((name) => /^\d+$/.test(name))
         .filter((pid) => {
           try {
-            return readlinkSync(`/proc/${pid}/cwd`).startsWith(worktree ?? '-');
+            return readlinkSync(`/proc/${pid}/cwd`).startsWith(requireLocalPath(worktree));
           } catch {
             return false;
           }

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { EngineClient, Session, Task, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
+import { requireLocalPath } from '../../../support/workspaces/local-path.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('discarding the work of a session, and restoring it', () => {
@@ -39,13 +40,13 @@ describe('discarding the work of a session, and restoring it', () => {
   test('discarding removes branch and worktree, and restoring returns both with every file', async () => {
     const session = await ran();
     const { session_id: id, worktree, head_commit: head } = session;
-    const file = join(worktree ?? '', 'later.txt');
+    const file = join(requireLocalPath(worktree), 'later.txt');
     writeFileSync(file, 'written after the run\n');
     const discarded = await client.call('worktree.discard', { session: id });
     assert.deepEqual([discarded.head, discarded.has_files, discarded.worktree], [head, true, worktree]);
     const row = await show(id);
     assert.deepEqual([row.branch_state, row.worktree], ['discarded', null]);
-    assert.deepEqual([hasBranch(session), existsSync(worktree ?? '')], [false, false]);
+    assert.deepEqual([hasBranch(session), existsSync(requireLocalPath(worktree))], [false, false]);
     assert.ok((await kinds(session.task_id)).includes('worktree_discarded'));
     const again = await client.call('worktree.discard', { session: id });
     assert.deepEqual(
@@ -75,7 +76,7 @@ describe('discarding the work of a session, and restoring it', () => {
     await ws.svc(['task', 'cancel', live.task_id]);
 
     const session = await ran();
-    const child = spawn('sleep', ['600'], { cwd: session.worktree ?? '', stdio: 'ignore' });
+    const child = spawn('sleep', ['600'], { cwd: requireLocalPath(session.worktree), stdio: 'ignore' });
     try {
       await assert.rejects(
         client.call('worktree.discard', { session: session.session_id }),
@@ -157,7 +158,7 @@ describe('discarding the work of a session, and restoring it', () => {
     ws.repository.git('checkout', '--quiet', 'README.md');
     const row = await show(id);
     assert.deepEqual([row.promoted_at, row.branch_state, row.worktree], [null, null, worktree]);
-    assert.deepEqual([existsSync(worktree ?? ''), hasBranch(session)], [true, true]);
+    assert.deepEqual([existsSync(requireLocalPath(worktree)), hasBranch(session)], [true, true]);
     assert.ok((await kinds(session.task_id)).includes('promotion_undone'));
     assert.equal((await ws.svc(['worktree', 'promote', id])).code, 0);
     ws.repository.commit({ 'on.txt': 'on\n' });
@@ -182,7 +183,7 @@ describe('discarding the work of a session, and restoring it', () => {
       ).run(Number(id.slice(2)), session.head_commit, path);
       db.prepare(`UPDATE session SET branch_state = 'discarded' WHERE id = ?`).run(Number(id.slice(2)));
       db.close();
-      interrupt(path);
+      interrupt(requireLocalPath(path));
       client = await ws.connect();
       await client.call('engine.status');
       const row = await show(id);
@@ -192,7 +193,11 @@ describe('discarding the work of a session, and restoring it', () => {
         what,
       );
       const restored = await client.call('worktree.restore', { session: id, worktree: true });
-      assert.deepEqual([restored.head, existsSync(path)], [session.head_commit, true], what);
+      assert.deepEqual(
+        [restored.head, existsSync(requireLocalPath(path))],
+        [session.head_commit, true],
+        what,
+      );
     }
   });
 });

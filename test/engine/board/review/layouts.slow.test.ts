@@ -7,6 +7,7 @@ import type { Task, WireValue } from '../../../../engine/index.ts';
 import { impossible } from '../../../support/agents/strict.ts';
 import { temporaryFolder } from '../../../support/workspaces/git.ts';
 import { isInstalled, LAYOUTS, type Layout } from '../../../support/workspaces/layouts.ts';
+import { requireLocalPath } from '../../../support/workspaces/local-path.ts';
 import { makeWorkspace, type Ran, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 const STEPS = ['run', 'list', 'diff', 'trial', 'promote', 'undo', 'discard', 'restore', 'pr'] as const;
@@ -60,12 +61,12 @@ async function prove(ws: TestWorkspace, { filtered }: Layout): Promise<void> {
   assert.ok(other);
   const { worktree, head_commit: head } = await client.call('session.show', { session: other });
   assert.ok(worktree);
-  writeFileSync(join(worktree, 'app/unfinished.txt'), 'unfinished\n');
+  writeFileSync(join(requireLocalPath(worktree), 'app/unfinished.txt'), 'unfinished\n');
   await svc('worktree', 'discard', other);
-  assert.equal(existsSync(worktree), false);
+  assert.equal(existsSync(requireLocalPath(worktree)), false);
   assert.equal(git('for-each-ref', `refs/heads/svc/${other}`), '');
   await svc('worktree', 'restore', other, '--worktree');
-  assert.equal(readFileSync(join(worktree, 'app/unfinished.txt'), 'utf8'), 'unfinished\n');
+  assert.equal(readFileSync(join(requireLocalPath(worktree), 'app/unfinished.txt'), 'utf8'), 'unfinished\n');
   assert.equal(git('rev-parse', `svc/${other}`), head);
 
   const remote = join(repository.folder, 'remote.git');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EngineClient, ListedSession, Task, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
+import { requireLocalPath } from '../../../support/workspaces/local-path.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 describe('git decides whether work still needs review', () => {
@@ -56,7 +57,7 @@ describe('git decides whether work still needs review', () => {
     ws.repository.commit({}, 'squashed by hand');
     await until(async () => (await stateOf(squashed)) === 'merged', 'that it is merged');
 
-    ws.repository.git('worktree', 'remove', '--force', (await rowOf(deleted))?.worktree ?? '');
+    ws.repository.git('worktree', 'remove', '--force', requireLocalPath((await rowOf(deleted))?.worktree));
     ws.repository.git('branch', '-D', `svc/${deleted}`);
     await until(async () => (await stateOf(deleted)) === 'gone', 'that it is gone');
     assert.equal(await stateOf(merged), null, 'a merged session is not gone');

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Session, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
 import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { requireLocalPath } from '../../../support/workspaces/local-path.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 type Pruned = { entries: { branch: string; action: string }[]; removed: { branch: string }[] };
@@ -55,7 +56,7 @@ describe('two workspaces in one repository', () => {
     const other = await ran(second, '#agent: edit other.txt from the second');
     assert.deepEqual([one.session_id, one.branch, other.session_id], ['s-1', 'svc/s-1', 's-1']);
     assert.match(other.branch, /^svc\/s-1-[0-9a-f]{4}$/);
-    assert.ok(existsSync(one.worktree ?? ''), "the first one's worktree is unchanged");
+    assert.ok(existsSync(requireLocalPath(one.worktree)), "the first one's worktree is unchanged");
   });
 
   test("each workspace prunes its own merged branches and leaves the other's, with or without a worktree", async () => {
@@ -64,13 +65,13 @@ describe('two workspaces in one repository', () => {
     const bare = await ran(second, '#agent: edit bare.txt from the second too');
     for (const { branch } of [mine, theirs, bare]) merge(branch);
     // A branch without a worktree.
-    ws.repository.git('worktree', 'remove', '--force', bare.worktree ?? '');
+    ws.repository.git('worktree', 'remove', '--force', requireLocalPath(bare.worktree));
     const seen = (await prune(first, { dry_run: true })).entries.map((entry) => entry.branch).sort();
     assert.deepEqual(seen, ['svc/s-1', mine.branch]);
 
     const pruned = await prune(first);
     assert.deepEqual(pruned.removed.map((each) => each.branch).sort(), ['svc/s-1', mine.branch]);
-    assert.ok(existsSync(theirs.worktree ?? ''));
+    assert.ok(existsSync(requireLocalPath(theirs.worktree)));
     assert.deepEqual(
       [theirs.branch, bare.branch].filter((branch) => !branches().includes(branch)),
       [],
@@ -78,7 +79,7 @@ describe('two workspaces in one repository', () => {
     const others = await prune(second);
     assert.ok(others.removed.some((each) => each.branch === theirs.branch));
     assert.ok(others.removed.some((each) => each.branch === bare.branch));
-    assert.equal(existsSync(theirs.worktree ?? ''), false);
+    assert.equal(existsSync(requireLocalPath(theirs.worktree)), false);
   });
 
   test('a workspace does not claim a branch because one of its earlier branches had that name', async () => {
@@ -95,7 +96,7 @@ describe('two workspaces in one repository', () => {
       pruned.entries.some((entry) => entry.branch === again.branch),
       false,
     );
-    assert.ok(existsSync(again.worktree ?? ''));
+    assert.ok(existsSync(requireLocalPath(again.worktree)));
   });
 
   test('a workspace owns the worktrees in its folder, even when its data was recreated', async () => {

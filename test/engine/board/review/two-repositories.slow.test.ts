@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Session, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
 import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { requireLocalPath } from '../../../support/workspaces/local-path.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 interface Row {
@@ -63,7 +64,7 @@ describe('projects in two repositories', () => {
   test('each worktree is listed once, with its own repository, and cut lists say of how many', async () => {
     const mine = await ran(undefined, 'edit mine.txt mine');
     const other = await ran('api', 'edit other.txt other');
-    ws.repository.write(join(other.worktree!, 'new.txt'), 'new\n');
+    ws.repository.write(join(requireLocalPath(other.worktree), 'new.txt'), 'new\n');
     const listed = await list();
     assert.deepEqual([listed.total, listed.problems], [2, []]);
     assert.deepEqual(branchesOf(listed, ws.root), [mine.branch]);
@@ -79,7 +80,7 @@ describe('projects in two repositories', () => {
     assert.deepEqual([dirty.worktrees.map(({ branch }) => branch), dirty.total], [[other.branch], 1]);
     const cut = await list({ limit: 1 });
     assert.deepEqual([cut.worktrees.length, cut.total], [1, 2]);
-    rmSync(join(other.worktree!, 'new.txt'));
+    rmSync(join(requireLocalPath(other.worktree), 'new.txt'));
   });
 
   test('a base that only one repository has is used there, and the other is named', async () => {
@@ -132,8 +133,8 @@ describe('projects in two repositories', () => {
       expected.sort(),
       'each was removed once',
     );
-    assert.equal(existsSync(worked.worktree!), false, JSON.stringify(promoted));
-    assert.ok(existsSync(late.worktree!));
+    assert.equal(existsSync(requireLocalPath(worked.worktree)), false, JSON.stringify(promoted));
+    assert.ok(existsSync(requireLocalPath(late.worktree)));
   });
 
   test('an unreadable repository is reported in the list and in the answer of a prune', async () => {
@@ -158,7 +159,7 @@ describe('projects in two repositories', () => {
       [mine.branch],
     );
     assert.match(by[api]?.problem?.message ?? '', /is bare/);
-    assert.ok(existsSync(lost.worktree!));
+    assert.ok(existsSync(requireLocalPath(lost.worktree)));
     await assert.rejects(list({ project: 'api' }), { code: 'repository_empty' });
 
     writeFileSync(join(api, '.git/config'), '[broken\n');

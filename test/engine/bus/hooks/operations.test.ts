@@ -6,6 +6,7 @@ import { createHooks, type HookContributor, type HookMoment } from '../../../../
 import type { Api } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
 import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { requireLocalPath } from '../../../support/workspaces/local-path.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 interface Look {
@@ -172,18 +173,18 @@ describe('hook.look for a worker', () => {
       const look = (event: HookMoment['event'], paths: string[] = []): Promise<Look> =>
         here.call(
           'hook.look',
-          { event, agent: 'claude', cwd: worktree ?? '', paths, tool: 'Write' },
+          { event, agent: 'claude', cwd: requireLocalPath(worktree), paths, tool: 'Write' },
           { seat: 'worker', sessionId },
         );
       await here.join('bob');
       await here.call('lock.acquire', { holder: 'bob', path: 'src' });
       assert.match(
-        (await look('pre-write', [join(worktree ?? '', 'src', 'a.ts')])).deny ?? '',
+        (await look('pre-write', [join(requireLocalPath(worktree), 'src', 'a.ts')])).deny ?? '',
         /bob holds src until/,
       );
       await here.call('lock.release', { holder: 'bob', path: 'src' });
       await here.call('lock.acquire', { holder: sessionId, path: 'src' });
-      assert.equal((await look('pre-write', [join(worktree ?? '', 'src', 'a.ts')])).deny, null);
+      assert.equal((await look('pre-write', [join(requireLocalPath(worktree), 'src', 'a.ts')])).deny, null);
       for (const event of ['pre-compact', 'session-start'] as const) {
         const text = (await look(event)).context.join('\n');
         assert.ok(text.includes(`session ${sessionId} (worker w-1) with task ${task_id}: Build it`), text);

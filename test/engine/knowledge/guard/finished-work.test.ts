@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from '../../../support/wait.ts';
 import { engineHere } from '../../../support/workspaces/engine.ts';
+import { requireLocalPath } from '../../../support/workspaces/local-path.ts';
 import { makeWorkspace } from '../../../support/workspaces/workspace.ts';
 
 const SUMS = `export function sumByDay(entries, zone) {
@@ -37,7 +38,7 @@ test('a copy in finished work disagrees with its evidence where copies are refus
       return at?.state === 'running' && at.worktree;
     });
     const copy = SUMS.replaceAll('sumByDay', 'totals').replaceAll('entry', 'row');
-    ws.repository.commit({ 'src/totals.js': copy }, 'Totals', worktree);
+    ws.repository.commit({ 'src/totals.js': copy }, 'Totals', requireLocalPath(worktree));
     await here.call(
       'verify.report',
       { tests: [{ command: 'true', passed: true }], summary: 'totals' },

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { until } from '../../../support/wait.ts';
 import { engineHere } from '../../../support/workspaces/engine.ts';
+import { requireLocalPath } from '../../../support/workspaces/local-path.ts';
 import { makeWorkspace } from '../../../support/workspaces/workspace.ts';
 
 const SUMS = `export function sumByDay(entries, zone) {
@@ -41,7 +42,7 @@ test('the files of a worktree are read when its run starts, before any hook', as
       try {
         const read = db.prepare('SELECT file.path FROM file JOIN root ON root.id = root WHERE root.path = ?');
         return read
-          .all(realpathSync(worktree))
+          .all(realpathSync(requireLocalPath(worktree)))
           .some((each) => (each as { path: string }).path === 'src/sums.js');
       } catch {
         // The index is being built.
@@ -50,13 +51,13 @@ test('the files of a worktree are read when its run starts, before any hook', as
         db.close();
       }
     });
-    const path = join(worktree, 'src/new.js');
+    const path = join(requireLocalPath(worktree), 'src/new.js');
     const text = SUMS.replaceAll('sumByDay', 'totals');
     await until(async () => {
       const { context } = await here.call('hook.look', {
         event: 'pre-write',
         agent: 'claude',
-        cwd: worktree,
+        cwd: requireLocalPath(worktree),
         paths: [path],
         tool: 'Write',
         writes: [{ path, text }],

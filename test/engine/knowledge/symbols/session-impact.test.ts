@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { findLocalPath } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
 import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
@@ -52,7 +53,7 @@ describe('the impact of a session', () => {
     name = session.session_id;
     worktree = await until(async () => {
       const [at] = await here.call('session.list', { ids: [name] });
-      return at?.state === 'running' && at.worktree;
+      return at?.state === 'running' && findLocalPath(at.worktree);
     });
   });
   after(async () => {

@@ -11,6 +11,7 @@ import {
 } from '../../../../engine/workers/sessions/guidance/rules.ts';
 import { ended, started } from '../../../support/agents/strict.ts';
 import { type EngineHere, engineHere } from '../../../support/workspaces/engine.ts';
+import { requireLocalPath } from '../../../support/workspaces/local-path.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 /** Claude truncates a server's instructions at this length. */
@@ -79,7 +80,7 @@ describe('guidance for a seat', () => {
     const told = await instructions(WORKER);
     assert.match(told, /\n- Do not start workers or agents yourself\. .* say so with ask\./);
     assert.doesNotMatch(told, /Settle open questions/);
-    const brief = readFileSync(join(worktree ?? '', '.svc', 'TASK_BRIEF.md'), 'utf8');
+    const brief = readFileSync(join(requireLocalPath(worktree), '.svc', 'TASK_BRIEF.md'), 'utf8');
     assert.match(brief, /\n- Do not start workers .* with `ask` or `svc ask open/);
     assert.doesNotMatch(await instructions({ seat: 'plain', sessionId: null }), /\n- /);
   });

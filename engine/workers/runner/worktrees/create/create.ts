@@ -22,21 +22,22 @@ import { isGitRunningFor } from '../inspect/working-folders.ts';
 import { addWorktree } from './add-worktree.ts';
 import type { AheadFiles } from './ahead.ts';
 
-export interface CreateRequest {
+export interface OriginRequest {
   /** Any folder in the repository. */
   repositoryPath: string;
+  /** The project's folder in the repository; the worker starts in the same folder of the worktree. */
+  projectPath: string;
+  /** A branch, tag or commit; by default the branch checked out at `projectPath`. */
+  base?: string;
+}
+
+export interface CreateRequest extends OriginRequest {
   worktreePath: string;
   /** The session's branch, e.g. `svc/s-88`. */
   branch: string;
-  /** A branch, tag or commit; by default the branch checked out at `projectPath`. */
-  base?: string;
-  /** The commit to start from, if it is not the current one of the base. */
-  baseCommit?: string;
-  /** The project's folder in the repository; the worker starts in the same folder of the worktree. */
-  projectPath: string;
+  /** Where to start, if that was found before. */
+  start?: WorktreeStart;
 }
-
-export type OriginRequest = Pick<CreateRequest, 'repositoryPath' | 'projectPath' | 'base'>;
 
 /** The start of a worktree. */
 export interface WorktreeOrigin {
@@ -45,6 +46,12 @@ export interface WorktreeOrigin {
   /** The name of its base; null if HEAD is detached. */
   base: string | null;
   baseCommit: string;
+}
+
+/** The start of a worktree, and where its worker works. */
+export interface WorktreeStart extends WorktreeOrigin {
+  /** The project's folder relative to the repository's top; empty for the top itself. */
+  inside: string;
 }
 
 export interface CreatedWorktree extends WorktreeOrigin {
@@ -156,15 +163,28 @@ async function checkSessionPrefix(git: Git, root: string): Promise<void> {
   );
 }
 
+async function resolveStart(
+  git: Git,
+  request: OriginRequest,
+  { repository, project }: Awaited<ReturnType<typeof findCheckouts>>,
+): Promise<WorktreeStart> {
+  const { name, commit } = await resolveBase(git, request, repository, project);
+  const inside = relative(project.root, realpathSync(request.projectPath));
+  return { repository: repository.root, base: name, baseCommit: commit, inside };
+}
+
 /**
  * Finds where `createWorktree` would start; creates nothing. Throws `not_a_repository`, `repository_empty`,
- * `not_found` (base), and `conflict` if git could not create a session's branch or not promote into the base.
+ * `not_found` (base), and `conflict` if nothing could be promoted into the base.
  */
+export const findStart = async (git: Git, request: OriginRequest): Promise<WorktreeStart> =>
+  resolveStart(git, request, await findCheckouts(git, request));
+
+/** Finds the same for a plan. Throws `conflict` too if git could not create a session's branch. */
 export async function findOrigin(git: Git, request: OriginRequest): Promise<WorktreeOrigin> {
-  const { repository, project } = await findCheckouts(git, request);
-  await checkSessionPrefix(git, repository.root);
-  const { name, commit } = await resolveBase(git, request, repository, project);
-  return { repository: repository.root, base: name, baseCommit: commit };
+  const checkouts = await findCheckouts(git, request);
+  await checkSessionPrefix(git, checkouts.repository.root);
+  return resolveStart(git, request, checkouts);
 }
 
 /**
@@ -222,7 +242,8 @@ export async function createWorktree(
   ahead: Pick<AheadFiles, 'take'> | null,
 ): Promise<CreatedWorktree> {
   const { worktreePath: path, branch } = request;
-  const { repository, project } = await findCheckouts(git, request);
+  const checkouts = await findCheckouts(git, request);
+  const { repository } = checkouts;
   const { root, commonDir } = repository;
   if (!(await isBranchName(git, root, branch))) {
     throw new SvcError('usage', `${JSON.stringify(branch)} is not a branch name`, { data: { branch } });
@@ -234,8 +255,8 @@ export async function createWorktree(
     });
 
   const made = await queue(commonDir, async () => {
-    const now = await resolveBase(git, request, repository, project);
-    const base = { ...now, commit: request.baseCommit ?? now.commit };
+    const start = request.start ?? (await resolveStart(git, request, checkouts));
+    const base = { name: start.base, commit: start.baseCommit, inside: start.inside };
     excludeSvcFolder(commonDir);
     const addNewWorktree = (from: string, ...options: string[]) =>
       addWorktree(git, repository, { path, options, from });
@@ -289,8 +310,7 @@ export async function createWorktree(
   if ((await locateWorktree(git, path)).head !== made.commit) {
     throw new SvcError('git_failed', `the new worktree ${path} is not at the requested commit`);
   }
-  const inside = relative(project.root, realpathSync(request.projectPath));
-  const cwd = join(path, inside);
+  const cwd = join(path, made.inside);
   mkdirSync(cwd, { recursive: true }); // a project folder without a tracked file is not in the checkout
   return { path, cwd, branch, base: made.name, baseCommit: made.commit, repository: root };
 }

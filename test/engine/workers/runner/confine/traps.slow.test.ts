@@ -15,6 +15,7 @@ import {
 } from '../../../../support/agents/strict.ts';
 import { type EngineHere, engineHere } from '../../../../support/workspaces/engine.ts';
 import { makeRepository } from '../../../../support/workspaces/git.ts';
+import { requireLocalPath } from '../../../../support/workspaces/local-path.ts';
 import { AGENT, SVC } from '../../../../support/workspaces/workspace.ts';
 
 /** A link in place of every missing object folder. */
@@ -115,8 +116,7 @@ describe('traps that a strict worker leaves behind', { skip: impossible ?? false
 
   test('replacements of a program or of its private home are neither shown nor followed', async () => {
     const id = await started(here, 'links\n#agent: no-change');
-    const { worktree } = await ended(here, id);
-    assert.ok(worktree !== null);
+    const worktree = requireLocalPath((await ended(here, id)).worktree);
     const [secret, elsewhere] = [join(ws.home, 'tools', 'secret'), join(ws.repository.folder, 'behind')];
     for (const folder of [join(ws.home, 'tools'), elsewhere, join(worktree, 'bin')]) mkdirSync(folder);
     writeFileSync(secret, 'private', { mode: 0o755 });

@@ -7,11 +7,18 @@ import { systemClock } from '../../../../../engine/core/base/clock.ts';
 import { createConfinement } from '../../../../../engine/workers/runner/confine/index.ts';
 import { createProcesses, type RunProcesses } from '../../../../../engine/workers/runner/processes/index.ts';
 import { createRunSockets } from '../../../../../engine/workers/runner/run-sockets.ts';
-import { createLocalRunner } from '../../../../../engine/workers/runner/runs/index.ts';
-import type { Runner, RunReport } from '../../../../../engine/workers/runner/runs/runner.ts';
+import {
+  createLocalRunner,
+  createProjectReader,
+  createRunnerRouter,
+  type ProjectReader,
+} from '../../../../../engine/workers/runner/runs/index.ts';
+import type { LocalRunner, Runner, RunReport } from '../../../../../engine/workers/runner/runs/runner.ts';
 import { createSetup } from '../../../../../engine/workers/runner/setup/index.ts';
 import { createWorktrees } from '../../../../../engine/workers/runner/worktrees/index.ts';
+import type { SessionPlacement } from '../../../../../engine/workers/sessions/index.ts';
 import { makeRepository, type TestRepository } from '../../../../support/workspaces/git.ts';
+import { requireLocalPath } from '../../../../support/workspaces/local-path.ts';
 
 const GRACE_MS = 300;
 const NOBODY = { warn() {}, error() {}, info() {} } as unknown as Parameters<
@@ -27,9 +34,9 @@ function sendAsJson<T>(value: T): T {
 }
 
 /** A runner as a caller on another machine uses it. */
-const connectRunner = (runner: Runner): Runner =>
+const connectRunner = (runner: LocalRunner): LocalRunner =>
   new Proxy(runner, {
-    get(target, name: keyof Runner) {
+    get(target, name: keyof LocalRunner) {
       const method = target[name] as (...args: unknown[]) => unknown;
       return (...args: unknown[]) => {
         const answer = method(
@@ -46,9 +53,11 @@ describe('a runner', () => {
   let repository: TestRepository;
   let processes: RunProcesses;
   let agents: string;
+  let projects: ProjectReader;
   const env = { PATH: process.env.PATH ?? '', HOME: '/nonexistent' };
 
-  function openRunner(): Runner {
+  /** @param agents the machine's folder for sessions */
+  function openRunner(agents: string): LocalRunner {
     processes = createProcesses();
     const root = repository.root;
     const environment = (extra: Record<string, string>) => ({ ...env, ...extra });
@@ -74,6 +83,8 @@ describe('a runner', () => {
       endCommands: async () => undefined,
       graceMs: GRACE_MS,
     });
+    const resolved = { resolveFolder: () => root };
+    projects = createProjectReader({ worktrees, setup, agents: resolved, environment: () => env });
     return connectRunner(
       createLocalRunner({
         processes,
@@ -89,7 +100,7 @@ describe('a runner', () => {
         }),
         checkConfinement: async () => undefined,
         runSockets: createRunSockets({ root, version: '0', env }),
-        agents: { resolveFolder: () => root },
+        agents: resolved,
         paths,
         configFile,
         svc: ['svc'],
@@ -110,14 +121,15 @@ describe('a runner', () => {
   after(() => rmSync(repository.folder, { recursive: true, force: true }));
 
   /** Runs everything up to the process of a run. */
-  async function startRun(runner: Runner, sessionId: string, script: string) {
+  async function startRun<Placement extends SessionPlacement>(
+    runner: Runner<Placement>,
+    sessionId: string,
+    script: string,
+  ) {
     const run = { sessionId, runId: randomUUID() };
     const { placement, outputFrom } = await runner.place({
       sessionId,
-      project: null,
-      inplace: false,
-      base: null,
-      baseCommit: null,
+      origin: await projects.findOrigin({ project: null, base: null, inplace: false }),
       placement: null,
       former: null,
       takenPorts: [],
@@ -128,6 +140,7 @@ describe('a runner', () => {
       run,
       taskId: 't-1',
       project: null,
+      setup: projects.readSetup(null),
       profile: 'lite',
       placement,
       mayHoldWork: false,
@@ -143,6 +156,7 @@ describe('a runner', () => {
       worker: 'w-1',
       texts: { prompt: 'the task', brief: 'the brief\n', notes: null, resumption: null },
       agentSession: null,
+      author: await projects.findAuthor(repository.root),
       variables: { SVC_TASK: 't-1' },
       gateway: null,
     });
@@ -150,7 +164,7 @@ describe('a runner', () => {
       run,
       format: { transport: 'subprocess' as const, preset: 'claude' },
       outputFrom,
-      cwd: placement.cwd,
+      placement,
       profile: 'lite',
       worker: 'w-1',
       since: 0,
@@ -161,7 +175,7 @@ describe('a runner', () => {
   }
 
   test('the runner carries a run from start to record, and everything that crosses is plain data', async () => {
-    const runner = openRunner();
+    const runner = openRunner(agents);
     const result = `{"type":"result","subtype":"success","is_error":false,"session_id":"c-1","usage":{"input_tokens":3,"output_tokens":2}}`;
     const say = `printf "%s\\n" "${result.replaceAll('"', '\\"')}"`;
     const inspection = await runner.inspect({
@@ -198,19 +212,64 @@ describe('a runner', () => {
       (await runner.listCommits(placement))?.map(({ subject }) => subject),
       ['what it left'],
     );
-    assert.equal(readFileSync(join(placement.worktree ?? '', 'told.txt'), 'utf8'), 'the task');
+    assert.equal(readFileSync(join(requireLocalPath(placement.worktree), 'told.txt'), 'utf8'), 'the task');
     await runner.discard(run);
     assert.ok(!existsSync(join(agents, 's-1', run.runId)));
     await runner.close();
   });
 
+  test('the router sends a session to its machine, and no path of another machine is a string here', async () => {
+    const there = join(repository.folder, 'box2', 'agents');
+    mkdirSync(there, { recursive: true });
+    const [local, remote] = [openRunner(agents), openRunner(there)];
+    const router = createRunnerRouter({
+      local,
+      findRemote(runner) {
+        assert.equal(runner, 'r-1');
+        return remote;
+      },
+      findRunnerOf: (sessionId) => (sessionId === 's-4' ? 'r-1' : null),
+    });
+    const { run, placement, order, work } = await startRun(router, 's-4', 'echo made >made.txt');
+    assert.deepEqual(
+      [placement.runner, placement.worktree],
+      ['r-1', { path: join(there, 'worktrees', 's-4') }],
+      'a placement of another machine',
+    );
+    assert.deepEqual(await router.watch(order, () => undefined), { code: 0, signal: null });
+    await router.collect(order);
+    const kept = await router.keep({ ...work, message: 'what it left' });
+    assert.deepEqual([kept.commits, kept.left], [1, []]);
+    const again = await router.place({
+      sessionId: 's-4',
+      origin: null,
+      placement,
+      former: null,
+      takenPorts: [],
+      isQuiet: true,
+      note: null,
+    });
+    assert.deepEqual(again.placement, placement, 'a placement survives the way there and back');
+    const torn = { sessionId: 's-4', taskId: 't-1', project: null, profile: 'lite' };
+    assert.deepEqual(await router.clear({ session: torn, placement, setup: projects.readSetup(null) }), []);
+    await router.discard(run);
+    assert.deepEqual([existsSync(join(agents, 's-4')), existsSync(join(there, 's-4'))], [false, true]);
+    const here = await startRun(router, 's-5', 'true');
+    assert.deepEqual(
+      [here.placement.runner, here.placement.worktree],
+      [null, join(agents, 'worktrees', 's-5')],
+    );
+    await router.watch(here.order, () => undefined);
+    for (const runner of [local, remote]) await runner.close();
+  });
+
   test('a closing runner releases a run, which another one adopts and ends', async () => {
-    const first = openRunner();
+    const first = openRunner(agents);
     const { run, process, order } = await startRun(first, 's-2', 'sleep 600');
     const watched = first.watch(order, () => undefined);
     await first.close();
     assert.equal(await watched, null);
-    const second = openRunner();
+    const second = openRunner(agents);
     const { pid, pidStart } = process;
     const adopted = await second.adopt({
       run,
@@ -230,7 +289,7 @@ describe('a runner', () => {
   });
 
   test('the runner never starts a run that it reported as not started', async () => {
-    const runner = openRunner();
+    const runner = openRunner(agents);
     const run = { sessionId: 's-3', runId: randomUUID() };
     mkdirSync(join(agents, 's-3', run.runId), { recursive: true });
     const order = { run, profile: 'lite', process: null, mayNotHaveStarted: true };

@@ -17,6 +17,7 @@ import { quoteForShell } from '../../../../../engine/core/base/text.ts';
 import type { ProjectSetup, Session, WireValue } from '../../../../../engine/index.ts';
 import { isRunning } from '../../../../support/processes/processes.ts';
 import { until } from '../../../../support/wait.ts';
+import { requireLocalPath } from '../../../../support/workspaces/local-path.ts';
 import { claudeSays, makeRig, type Rig } from '../../../dispatch/rig.ts';
 
 type Project = WireValue<ProjectSetup>;
@@ -87,12 +88,12 @@ describe("the setup of a project's worktrees", () => {
     await rig.here().call('project.untrust', { id: 'own' });
     const [pruned] = (await rig.here().call('worktree.prune', {})).repositories;
     assert.match(pruned!.warnings.join(), /was skipped: .*agreed to/);
-    assert.equal(existsSync(other.worktree!), false);
+    assert.equal(existsSync(requireLocalPath(other.worktree)), false);
     assert.equal(read('torn'), `${one.worktree}\n`);
     await trust();
     const third = await rig.run(['no-change', claudeSays.result()]).then(ended);
     await rig.here().call('worktree.prune', {});
-    assert.equal(existsSync(third.worktree!), false);
+    assert.equal(existsSync(requireLocalPath(third.worktree)), false);
     assert.equal(read('torn'), `${one.worktree}\n${third.worktree}\n`);
   });
 
@@ -102,7 +103,7 @@ describe("the setup of a project's worktrees", () => {
     const { repositories } = await rig.here().call('worktree.prune', {});
     const refused = repositories[0]!.refused.find(({ branch }) => branch === session.branch);
     assert.match(refused?.reasons.join() ?? '', /untracked files: not-ignored\.txt/);
-    assert.ok(existsSync(session.worktree!));
+    assert.ok(existsSync(requireLocalPath(session.worktree)));
   });
 
   test('a setup does not run without a consent on this machine, nor after a change', async () => {
@@ -264,7 +265,7 @@ describe("the setup of a project's worktrees", () => {
     await carryTrusted({ env_files: ['.env.local', 'conf/.env', ...left] });
     const session = await ended(await rig.run(['dirty']));
     assert.equal(session.failure, null);
-    const there = (name: string): string => join(session.worktree!, name);
+    const there = (name: string): string => join(requireLocalPath(session.worktree), name);
     assert.equal(readFileSync(there('.env.local'), 'utf8'), 'SECRET=1\n');
     assert.equal(statSync(there('.env.local')).mode & 0o777, 0o640);
     assert.equal(statSync(there('conf/.env')).mode & 0o777, 0o600);
