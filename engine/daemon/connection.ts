@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { JSONRPCServer } from 'json-rpc-2.0';
 import { z } from 'zod';
 import { chairOnly, toWire } from '../core/api/operation.ts';
@@ -51,12 +51,12 @@ export const tooManyConnectionsError = (most: number): SvcError =>
   });
 
 /** Sends the error and ends the connection, whether or not the error is read. */
-export function refuseConnection(socket: Socket, error: SvcError): void {
-  socket.on('error', () => socket.destroy());
-  if (socket.writable)
-    socket.end(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: errorToWire(error) })}\n`);
-  socket.resume();
-  setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
+export function refuseConnection(connection: Duplex, error: SvcError): void {
+  connection.on('error', () => connection.destroy());
+  if (connection.writable)
+    connection.end(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: errorToWire(error) })}\n`);
+  connection.resume();
+  setTimeout(() => connection.destroy(), FAREWELL_MS).unref();
 }
 
 /** Streams of one engine that all its connections share. */
@@ -65,10 +65,10 @@ export interface SharedStreams {
   mcp: Pick<McpHost, 'openPipe'>;
 }
 
-/** Serves operations and subscriptions to one client of a socket, as newline-delimited JSON-RPC 2.0. */
+/** Serves operations and subscriptions to one client of a connection, as newline-delimited JSON-RPC 2.0. */
 export function serveConnection(
   engine: Engine,
-  socket: Socket,
+  connection: Duplex,
   { quota, mcp }: SharedStreams,
   origin: ConnectionOrigin,
 ): void {
@@ -80,13 +80,13 @@ export function serveConnection(
   const gone = new AbortController();
   function refuseClient(error: SvcError): void {
     gone.abort();
-    refuseConnection(socket, error);
+    refuseConnection(connection, error);
   }
   const sendMessage = (message: object): boolean =>
-    socket.writable ? socket.write(`${JSON.stringify(message)}\n`) : true;
+    connection.writable ? connection.write(`${JSON.stringify(message)}\n`) : true;
   const subscriptions = createSubscriptions(engine, quota, {
     notify: (method, params) => sendMessage({ jsonrpc: '2.0', method, params: toWire(params) }),
-    drained: (until) => waitForDrain(socket, until),
+    drained: (until) => waitForDrain(connection, until),
     signal: gone.signal,
   });
 
@@ -106,15 +106,15 @@ export function serveConnection(
     if (pipe !== null) throw new SvcError('usage', 'a connection serves one MCP client');
     const caller = await greeting.waitForCaller();
     const opened = await mcp.openPipe(caller, parseParameters(mcpInput, params), {
-      send: (frame) => (socket.writable ? socket.write(`${frame}\n`) : true),
-      onDrained: (work) => void waitForDrain(socket, gone.signal).then(work),
+      send: (frame) => (connection.writable ? connection.write(`${frame}\n`) : true),
+      onDrained: (work) => void waitForDrain(connection, gone.signal).then(work),
     });
     if (gone.signal.aborted) await opened.close();
     else pipe = opened;
     return {};
   });
 
-  socket.on(
+  connection.on(
     'data',
     createLineSplitter(
       (line) => {
@@ -133,7 +133,7 @@ export function serveConnection(
         }
         rpc.receiveJSON(line).then(
           (response) => response && sendMessage(response),
-          () => socket.destroy(),
+          () => connection.destroy(),
         );
       },
       () => {
@@ -145,8 +145,10 @@ export function serveConnection(
       () => (greeting.isGreeted() ? MAX_LINE_BYTES : GREETING.lineBytes),
     ),
   );
-  socket.on('error', () => socket.destroy());
-  socket.on('close', () => {
+  // A socket does this by itself; another stream stays open in one direction.
+  connection.on('end', () => connection.end());
+  connection.on('error', () => connection.destroy());
+  connection.on('close', () => {
     clearTimeout(late);
     gone.abort();
     void pipe?.close();
@@ -210,14 +212,14 @@ function createMethods(
   return rpc;
 }
 
-function waitForDrain(socket: Socket, until: AbortSignal): Promise<void> {
+function waitForDrain(connection: Duplex, until: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const stopWaiting = (): void => {
-      socket.off('drain', stopWaiting);
+      connection.off('drain', stopWaiting);
       until.removeEventListener('abort', stopWaiting);
       resolve();
     };
-    socket.on('drain', stopWaiting);
+    connection.on('drain', stopWaiting);
     until.addEventListener('abort', stopWaiting);
   });
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { listenOn } from '../../core/http/listen.ts';
 import { writeDaemonRecord } from '../../core/workspace/daemon-record.ts';
 import { makeSocketFolder, resolveSocketFolder } from '../../core/workspace/socket-path.ts';
@@ -35,9 +36,9 @@ export interface RunSockets {
 }
 
 export interface RunSocketServer {
-  serve(socket: Socket, run: SeatOfRun): void;
+  serve(connection: Duplex, run: SeatOfRun): void;
   /** Refuses a connection beyond a run's limit. */
-  refuse(socket: Socket, most: number): void;
+  refuse(connection: Duplex, most: number): void;
 }
 
 /** Connections per run; an agent has a few. */
