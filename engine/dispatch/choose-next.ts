@@ -4,35 +4,45 @@ export interface WaitingRun {
   agent: string;
   project: string | null;
   priority: number;
+  /** The machine that it would run on; null for this one. */
+  runner: string | null;
 }
 
 /**
- * Chooses which waiting sessions start now, at most `room`. Higher priority goes first; then the project with the
- * fewest workers, so that a long queue of one does not starve the others; then the older.
+ * Chooses which waiting sessions start now, at most as many on a machine as it has room for. Higher priority goes
+ * first; then the project with the fewest workers, so that a long queue of one does not starve the others; then the
+ * older. A session without room does not delay those of other machines.
  * @param waiting older ones first
- * @param working the projects of working sessions
+ * @param rooms how many more each machine takes; none where it is missing
+ * @param working the projects of working sessions, wherever they work
  * @param limits how many more of an agent may start; unlimited for others
  */
 export function chooseNext(
   waiting: readonly WaitingRun[],
   {
-    room,
+    rooms,
     working,
     limits,
-  }: { room: number; working: readonly (string | null)[]; limits: ReadonlyMap<string, number> },
+  }: {
+    rooms: ReadonlyMap<string | null, number>;
+    working: readonly (string | null)[];
+    limits: ReadonlyMap<string, number>;
+  },
 ): WaitingRun[] {
   const busy = new Map<string | null, number>();
   const addBusyProject = (project: string | null): void =>
     void busy.set(project, (busy.get(project) ?? 0) + 1);
   for (const project of working) addBusyProject(project);
   const left = new Map(limits);
+  const free = new Map([...rooms].filter(([, room]) => room > 0));
+  const canStart = ({ agent, runner }: WaitingRun): boolean => left.get(agent) !== 0 && free.has(runner);
   const lines = groupLines(waiting);
   const begun: WaitingRun[] = [];
-  while (begun.length < room) {
+  while (free.size > 0) {
     let best: Line | null = null;
     for (const line of lines) {
-      // Sessions whose agent must not start are skipped, and do not delay the ones behind them.
-      while (line.waiting[0] !== undefined && left.get(line.waiting[0].agent) === 0) line.waiting.shift();
+      // Sessions that must not start are skipped, and do not delay the ones behind them.
+      while (line.waiting[0] !== undefined && !canStart(line.waiting[0])) line.waiting.shift();
       const [head] = line.waiting;
       if (head !== undefined && (best === null || goesBefore(line, best, busy))) best = line;
     }
@@ -42,6 +52,9 @@ export function chooseNext(
     addBusyProject(next.project);
     const more = left.get(next.agent);
     if (more !== undefined) left.set(next.agent, more - 1);
+    const room = (free.get(next.runner) ?? 0) - 1;
+    if (room > 0) free.set(next.runner, room);
+    else free.delete(next.runner);
   }
   return begun;
 }

@@ -89,7 +89,15 @@ export function createQueue(
       // A paused session waits while a person is in it.
       const visited = deps.visitors.listVisited();
       const ready = sessions.ready(now);
-      const waiting = ready.filter(({ sessionId }) => !active.has(sessionId) && !visited.has(sessionId));
+      const waiting = ready
+        .filter(({ sessionId }) => !active.has(sessionId) && !visited.has(sessionId))
+        .map(({ sessionId, agent, project, priority }) => ({
+          sessionId,
+          agent,
+          project,
+          priority,
+          runner: null,
+        }));
       if (ready.some(({ sessionId }) => visited.has(sessionId))) unseen = now + LOOK_IN_MS;
       const working = [...active.values()];
       const limits = deps.circuits.listLimits();
@@ -97,7 +105,11 @@ export function createQueue(
         const limit = limits.get(agent);
         if (limit !== undefined) limits.set(agent, Math.max(0, limit - 1));
       }
-      const next = chooseNext(waiting, { room, working: working.map(({ project }) => project), limits });
+      const next = chooseNext(waiting, {
+        rooms: new Map([[null, room]]),
+        working: working.map(({ project }) => project),
+        limits,
+      });
       for (const { sessionId } of next) ownSession(sessionId, () => begin(sessionId));
     }
     const due = Math.min(sessions.nextResume(now) ?? Infinity, deps.circuits.findNextTrial(now), unseen);
