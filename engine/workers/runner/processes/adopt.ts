@@ -21,6 +21,18 @@ export function findStartedWrapper(
   return { pid, pidStart: entry.start };
 }
 
+/** Finds the process of a run that an earlier host has started, running or ended; null if none was started. */
+export function findStartedProcess(
+  run: { runDir: string; runId: string },
+  probe: ProcessProbe,
+  every: Parameters<typeof adoptProcess>[2],
+): RunningProcess | null {
+  const pid = readStarted(run.runDir);
+  if (pid === null) return null;
+  // The start time of an ended process is not known any more.
+  return adoptProcess({ ...run, ...(findStartedWrapper(run, probe) ?? { pid, pidStart: '' }) }, probe, every);
+}
+
 /**
  * Follows a process that is not our child. `exited` resolves with the code from the exit file, or null if the wrapper
  * ended without leaving one (lost). A failed check is ignored, and a death without an exit file is confirmed by a

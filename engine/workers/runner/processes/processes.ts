@@ -1,9 +1,10 @@
 import type { EngineProcess } from '../../../core/workspace/daemon-record.ts';
 import type { KnownSessions } from '../../../core/workspace/known-sessions.ts';
-import { type AdoptTarget, adoptProcess, findStartedWrapper } from './adopt.ts';
+import { type AdoptTarget, adoptProcess, findStartedProcess, findStartedWrapper } from './adopt.ts';
 import { type Containment, type ContainmentKind, MARKS_ONLY } from './containment/index.ts';
 import { type ProcessProbe, probeLiveness } from './probe.ts';
 import { type RunningProcess, type StartSpec, startProcess } from './start.ts';
+import { startAgain } from './start-again.ts';
 import { type StopOptions, type StopResult, type StopTarget, stopRun, sweepRun } from './stop.ts';
 import { createSystemProbe } from './system-probe.ts';
 import { hidesOtherUsers, type ProcessName, type ProcessOrigin, traceAncestors } from './trace.ts';
@@ -25,6 +26,13 @@ export interface ProcessesDeps {
 export interface RunProcesses {
   /** Starts an agent; see `StartSpec`. Throws `agent_not_found`, `spawn_failed`, `already_running`. */
   start(spec: StartSpec): Promise<RunningProcess>;
+  /**
+   * Starts an agent that an earlier host may have started; then it finds that process, running or ended. Throws as
+   * `start`, and `conflict` for a run that was given up.
+   */
+  startAgain(spec: StartSpec): Promise<RunningProcess>;
+  /** Finds the process of a run that an earlier host has started, running or ended; null if none was started. */
+  findStarted(run: { runDir: string; runId: string }): RunningProcess | null;
   /** Claims a run's only start. True: no wrapper will ever run the agent of this run directory. False: it did start. */
   claimStart(runDir: string): boolean;
   readExit(runDir: string): number | null;
@@ -110,8 +118,12 @@ export function createProcesses({
     const pidStart = readStartTime(pid);
     return traceFrom(pidStart === null ? null : { pid, pidStart }, NOBODY);
   };
+  const start = (spec: StartSpec) => startProcess(spec, probe, containment);
+  const findStarted: RunProcesses['findStarted'] = (run) => findStartedProcess(run, probe, every);
   return {
-    start: (spec) => startProcess(spec, probe, containment),
+    start,
+    startAgain: (spec) => startAgain(spec, { start, findStarted }),
+    findStarted,
     contain: containment.contain,
     findContainmentKind: containment.kind,
     endUnknownRuns: containment.endUnknownRuns,

@@ -48,6 +48,9 @@ function readNumber(file: string): number | null {
 /** Reads the agent's exit code as the wrapper wrote it, or null while it runs or if the wrapper was killed. */
 export const readExit = (runDir: string): number | null => readNumber(join(runDir, 'exit'));
 
+/** Reports whether a run was given up: its only start is used up by `claimStart`. */
+export const isClaimed = (runDir: string): boolean => readNumber(startedFile(runDir)) === 0;
+
 /** Reads the pid of the wrapper, or null if the run was not started (a claim by `claimStart` counts as not started). */
 export function readStarted(runDir: string): number | null {
   const pid = readNumber(startedFile(runDir));
@@ -64,7 +67,7 @@ export function claimStart(runDir: string): boolean {
     file = openSync(startedFile(runDir), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   } catch (error) {
     // A host that claimed it and died before starting again leaves the claim.
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return readNumber(startedFile(runDir)) === 0;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return isClaimed(runDir);
     throw error;
   }
   try {

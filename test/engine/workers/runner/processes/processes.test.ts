@@ -193,6 +193,29 @@ describe('a run starts at most once', () => {
     await assert.rejects(processes.start(spec), failsWith('already_running'));
   });
 
+  test('starts again find the one process that was started, also next to a wrapper of a killed host', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const counter = join(folder, randomUUID());
+      const spec = specOf(agent(`#agent: count ${counter}`, '#agent: fail 4'));
+      const words = ['-c', SCRIPT, 'svc-worker', spec.runDir, ...spec.argv];
+      const env = { ...spec.env, SVC_RUN_ID: spec.runId };
+      spawn('/bin/sh', words, { cwd: spec.cwd, env, stdio: 'ignore', detached: true });
+      const found = await Promise.all([1, 2, 3].map(() => processes.startAgain(spec)));
+      const started = processes.readStarted(spec.runDir);
+      assert.deepEqual(
+        found.map(({ pid }) => pid),
+        [started, started, started],
+      );
+      for (const { exited } of found) assert.equal((await settled(exited)).code, 4);
+      assert.equal(readFileSync(counter, 'utf8').trim().split('\n').length, 1);
+      const { pid, pidStart } = await processes.startAgain(spec);
+      assert.deepEqual([pid, pidStart], [started, ''], 'its start time went with it');
+    }
+    const spec = specOf(agent());
+    processes.claimStart(spec.runDir);
+    await assert.rejects(processes.startAgain(spec), failsWith('conflict'));
+  });
+
   test('a claimed run is never run by a wrapper, and a started one cannot be claimed', async () => {
     const counter = join(folder, randomUUID());
     const spec = specOf(agent(`#agent: count ${counter}`));
