@@ -43,7 +43,7 @@ const PREFIX = 'verify-';
 
 export function createCleanCheckouts(deps: {
   worktrees: Pick<Worktrees, 'addDetachedCheckout' | 'removeDetachedCheckout'>;
-  setup: Pick<WorktreeSetup, 'readProjectSetup' | 'prepareWorktree'>;
+  setup: Pick<WorktreeSetup, 'readProjectSetup' | 'prepareWorktree' | 'forgetSetup'>;
   processes: Pick<RunProcesses, 'stop'>;
   /** Folder of the sessions' own folders. */
   agentsDir: string;
@@ -118,6 +118,8 @@ export function createCleanCheckouts(deps: {
       } catch (error) {
         await removeCheckouts(session);
         throw error;
+      } finally {
+        deps.setup.forgetSetup(session.sessionId, run.mark);
       }
     },
     removeCheckouts,

@@ -61,6 +61,11 @@ function spawnFailedError(thrown: unknown, program: string): SvcError {
     });
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new SvcError('storage_full', `${program} could not be started: ${message}`, {
+      cause: thrown,
+      hint: 'free some disk space',
+    });
   return new SvcError('spawn_failed', `${program} could not be started: ${message}`, { cause: thrown });
 }
 

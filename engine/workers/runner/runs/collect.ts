@@ -10,8 +10,12 @@ import { openRunSocket } from './start-confined.ts';
 
 /** A run that this runner works on. */
 export interface ActiveRun {
-  /** The pid of the agent, or of the current setup command. */
+  /** The agent. */
   process: RunningProcess | null;
+  /** The current setup command. */
+  setup: RunningProcess | null;
+  /** True if no earlier host has prepared it, and so none has started it. */
+  isNew: boolean;
   /** How long the setup may take to end once it is stopped, ms. */
   stopGraceMs: number | null;
   output: RunOutput | null;

@@ -14,7 +14,12 @@ export interface LocalRunnerDeps {
   worktrees: Worktrees;
   setup: Pick<
     WorktreeSetup,
-    'readProjectSetup' | 'checkConsent' | 'prepareWorktree' | 'tearDownWorktree' | 'endAbandonedSetup'
+    | 'readProjectSetup'
+    | 'checkConsent'
+    | 'prepareWorktree'
+    | 'tearDownWorktree'
+    | 'forgetSetup'
+    | 'endAbandonedSetup'
   >;
   confinement: Confinement;
   /** Checks that workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */

@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { asSvcError, SvcError } from '../../../core/base/errors.ts';
 import { appendPrivate } from '../../../core/base/private-files.ts';
 import type { LocalPlacement } from '../../sessions/index.ts';
-import { findTailOffset } from '../processes/index.ts';
+import { findTailOffset, readLog } from '../processes/index.ts';
 import { type CreatedWorktree, SESSION_PREFIX, type WorktreeStart } from '../worktrees/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { findWorktreePort } from './find-worktree-port.ts';
@@ -24,10 +25,11 @@ export async function placeRun(
   return { placement: await findPlacement(deps, order), outputFrom };
 }
 
-/** The run works without the line too. */
+/** The run works without the line too. A repeated call finds that of the first. */
 function appendNote(log: string, note: string): void {
   try {
-    appendPrivate(log, `${note}\n`);
+    const last = readLog(log, { from: findTailOffset(log, 1), maxBytes: 1024 }).text;
+    if (last !== `${note}\n`) appendPrivate(log, `${note}\n`);
   } catch {
     // The log is a convenience.
   }
@@ -63,7 +65,7 @@ async function findPlacement(
   const made = await makeWorktree(deps, folder, branch, start).catch((error: unknown) => {
     if (asSvcError(error).code !== 'exists') throw error;
     // The name is taken: another workspace in this repository, or one whose data folder was deleted, also has an s-1.
-    return makeWorktree(deps, folder, `${branch}-${makeSuffix()}`, start);
+    return makeWorktree(deps, folder, `${branch}-${makeSuffix(deps)}`, start);
   });
   return {
     runner: null,
@@ -77,7 +79,11 @@ async function findPlacement(
   };
 }
 
-const makeSuffix = (): string => randomBytes(2).toString('hex');
+/** The same for a repeated call, which so finds the worktree of the first; another if the data folder is created again. */
+function makeSuffix({ paths }: Deps): string {
+  const { ino, birthtimeMs } = statSync(paths.agents);
+  return createHash('sha256').update(`${paths.agents} ${ino} ${birthtimeMs}`).digest('hex').slice(0, 4);
+}
 
 const makeWorktree = (
   { worktrees, paths }: Deps,

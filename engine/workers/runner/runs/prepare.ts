@@ -1,4 +1,5 @@
-import { lstatSync, renameSync } from 'node:fs';
+import { existsSync, lstatSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import type { LocalPlacement } from '../../sessions/index.ts';
 import { findTailOffset } from '../processes/index.ts';
@@ -6,7 +7,7 @@ import type { CommandSupervision } from '../setup/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { agentFolder, logFile, runFolder, sessionFolder } from './folders.ts';
 import type { PreparedRun, PrepareOrder } from './runner.ts';
-import { writeShim } from './shim.ts';
+import { shimFile, writeShim } from './shim.ts';
 
 /** See `Runner.prepare`. The output of the setup comes before the agent's in the log. */
 export async function prepareRun(
@@ -24,6 +25,10 @@ export async function prepareRun(
   follow: CommandSupervision,
 ): Promise<PreparedRun> {
   const { sessionId, runId } = run;
+  const folder = runFolder(deps, run);
+  // A repeated call that comes late, while the agent works.
+  if (existsSync(join(folder, 'started')))
+    return { svc: deps.svc === null ? null : shimFile(folder), outputFrom: null };
   if (agentFolderOf !== null) moveAgentFolder(deps, agentFolderOf, sessionId);
   const { repository, baseCommit } = placement;
   const hasRun = await deps.setup.prepareWorktree(
@@ -42,7 +47,6 @@ export async function prepareRun(
     follow,
   );
   const outputFrom = hasRun ? findTailOffset(logFile(deps, sessionId), 0) : null;
-  const folder = runFolder(deps, run);
   makePrivateFolder(deps.paths.agents, folder);
   return { svc: writeShim(deps.svc, folder), outputFrom };
 }

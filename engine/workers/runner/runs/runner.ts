@@ -267,7 +267,9 @@ export interface CommitResult {
  * Runs workers on one machine. Its interface is plain data, so that another machine can implement it: the caller
  * decides and records, the runner has the folders, processes, repositories and sandboxes. In the order of a run's
  * life: `place`, `prepare`, `start` (or `adopt` after a restart of the engine), `watch`, perhaps `stop`, `collect`,
- * `keep`, `discard`. It throws `SvcError`s: code, sentence and hint are data as well.
+ * `keep`, `discard`. It throws `SvcError`s: code, sentence and hint are data as well. A call that is repeated with the
+ * same order, because its answer was lost, does no harm, also if the runner was killed and started again in between: it
+ * waits for the first one, or finds by the run what that has done. After `discard` none is repeated.
  */
 export interface RunCalls<Placement = SessionPlacement> {
   /** Finds or creates the folder that a session works in. Throws `exists`, `git_failed`, `worktree_unsafe`. */
@@ -279,12 +281,17 @@ export interface RunCalls<Placement = SessionPlacement> {
   prepare(order: PrepareOrder<Placement>): Promise<PreparedRun>;
   /**
    * Writes the worker's texts and starts its process, confined if its profile requires it. Throws `agent_not_found`,
-   * `spawn_failed`, `tool_missing`, `confinement_unavailable`: then it is not started.
+   * `spawn_failed`, `tool_missing`, `confinement_unavailable`: then it is not started. Repeated it returns the process
+   * that was started, which may have ended since. Throws `conflict` for a run that was not prepared, was given up or
+   * discarded.
    */
   start(order: StartOrder<Placement>): Promise<RunProcess>;
   /** Adopts a run that an earlier host started. */
   adopt(order: AdoptOrder): Promise<AdoptedRun>;
-  /** Follows a run that was started or adopted until its process ends; null if the runner closes first. */
+  /**
+   * Follows a run that was started or adopted until its process ends; null if the runner closes first. Throws
+   * `not_found` for another run.
+   */
   watch(order: WatchOrder, onReport: (report: RunReport) => void): Promise<RunExit | null>;
   /** Ends the processes of a run, and the setup before it. They have `graceMs` to end by themselves. */
   stop(run: RunName, graceMs: number): Promise<void>;

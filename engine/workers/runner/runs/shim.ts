@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { writeFileAtomically } from '../../../core/base/atomic-file.ts';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { quoteForShell } from '../../../core/base/text.ts';
 
@@ -14,9 +15,13 @@ export function writeShim(svc: readonly string[] | null, runFolder: string): str
   if (svc === null) return null;
   const file = shimFile(runFolder);
   makePrivateFolder(runFolder, dirname(file));
-  writeFileSync(file, `#!/bin/sh\nexec ${svc.map(quoteForShell).join(' ')} "$@"\n`, {
-    mode: 0o700,
-    flag: 'wx',
-  });
+  const text = `#!/bin/sh\nexec ${svc.map(quoteForShell).join(' ')} "$@"\n`;
+  try {
+    writeFileSync(file, text, { mode: 0o700, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    // A repeated call: the first may have been killed in the middle, and the agent may use it now.
+    writeFileAtomically(file, text, { mode: 0o700, isDurable: false });
+  }
   return file;
 }

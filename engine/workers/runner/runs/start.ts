@@ -42,7 +42,6 @@ export async function startRun(
   const { run, placement, command, agent, profile } = order;
   const { sessionId, runId } = run;
   const folder = runFolder(deps, run);
-  makePrivateFolder(deps.paths.agents, folder);
   const located = locateAgent(command.template, agent);
   const { preset } = located;
   const input = await writeTexts(deps, order);

@@ -29,11 +29,14 @@ export interface WorktreeSetup {
   checkConsent(session: Pick<Session, 'project' | 'inplace' | 'worktree' | 'continues'>): void;
   /**
    * Copies the environment files and runs the setup commands, once per worktree: a prepared one is left alone. False
-   * if nothing had to be done. Throws `consent_missing`, `setup_failed`.
+   * if nothing had to be done. A repeated call of a run, also after its host was killed, has the same result and runs no
+   * command again. Throws `consent_missing`, `setup_failed`.
    */
   prepareWorktree(run: PreparedSetup, follow: CommandSupervision): Promise<boolean>;
   /** Runs the teardown commands in a session's worktree. Never throws; returns the problems. */
   tearDownWorktree(wanted: TornDown): Promise<string[]>;
+  /** Forgets the setup of a run: no call repeats it any more. */
+  forgetSetup(sessionId: string, runId: string): void;
   /** Kills the remaining processes of a run's setup that was interrupted with its host. */
   endAbandonedSetup(sessionId: string, runId: string): Promise<void>;
   /** Kills the remaining processes of an earlier host's teardowns and run commands. */
@@ -82,6 +85,9 @@ export function createSetup(deps: SetupDeps): WorktreeSetup {
       tearing.set(worktree, work);
       return work;
     },
+
+    forgetSetup: (sessionId, runId) =>
+      rmSync(setupFolder(agentsDir, sessionId, runId), { recursive: true, force: true }),
 
     endAbandonedSetup: (sessionId, runId) =>
       endLeftoverProcesses(setupFolder(agentsDir, sessionId, runId), runId),

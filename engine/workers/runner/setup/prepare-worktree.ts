@@ -50,7 +50,10 @@ export async function prepareWorktree(
   const { sessionId } = session;
   const logFile = run.logFile ?? sessionLog(agentsDir, sessionId);
   const { worktree, cwd } = placement;
-  if (worktree === null || existsSync(markerPath(worktree))) return false;
+  const folder = setupFolder(agentsDir, sessionId, runId);
+  if (worktree === null) return false;
+  // A repeated call has the answer of the first.
+  if (existsSync(markerPath(worktree))) return existsSync(folder);
   const project = run.setup;
   requireConsent(project);
   if (project.setup.length + project.envFiles.length === 0) return false;
@@ -65,7 +68,8 @@ export async function prepareWorktree(
   makePrivateFolder(worktree, join(worktree, '.svc'));
   // A repository may hold links in these places.
   for (const place of [join(worktree, '.svc'), cwd]) checkInside(worktree, place);
-  await copyProjectFiles(deps, project, { placement, logFile }, worktree);
+  if (!existsSync(folder)) await copyProjectFiles(deps, project, { placement, logFile }, worktree);
+  makePrivateFolder(agentsDir, folder);
   const env = buildSetupEnvironment(deps, { ...session, port: placement.port });
   const isOfWorkers = session.profile === 'strict' && (await run.isOfWorkers());
   const problem = await runCommands(
@@ -76,7 +80,7 @@ export async function prepareWorktree(
       cwd,
       env,
       runId,
-      folder: setupFolder(agentsDir, sessionId, runId),
+      folder,
       logFile,
       confine: async (argv) =>
         isOfWorkers ? deps.confine({ ...session, worktree }, { argv, cwd, env }) : argv,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { asSvcError, SvcError } from '../../../core/base/errors.ts';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
@@ -21,12 +21,13 @@ export async function runTeardown(
   const { sessionId } = session;
   const { cwd, port } = placement;
   const logFile = sessionLog(agentsDir, sessionId);
+  const runId = randomUUID();
+  const folder = join(teardowns, runId);
   try {
     requireConsent(setup);
     if (setup.teardown.length === 0 || !existsSync(cwd)) return [];
     if (!leadsInto(worktree, cwd)) throw new SvcError('path_outside', `${cwd} leads out of the worktree`);
     makePrivateFolder(agentsDir, join(agentsDir, sessionId));
-    const runId = randomUUID();
     const env = buildSetupEnvironment(deps, { ...session, port });
     const failed = await runCommands(
       processes,
@@ -36,7 +37,7 @@ export async function runTeardown(
         cwd,
         env,
         runId,
-        folder: join(teardowns, runId),
+        folder,
         logFile,
         // The contents are the agent's work.
         confine: (argv) => deps.confine({ ...session, worktree }, { argv, cwd, env }),
@@ -57,5 +58,7 @@ export async function runTeardown(
     const what = code === 'consent_missing' ? 'was skipped' : 'failed';
     if (existsSync(logFile)) appendLogNote(logFile, 'teardown', `${what}: ${message}`);
     return [`teardown of ${sessionId} ${what}: ${message}${hint === undefined ? '' : ` (${hint})`}`];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
