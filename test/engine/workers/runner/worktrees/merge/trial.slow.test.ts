@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { SvcError } from '../../../../../../engine/core/base/errors.ts';
 import {
@@ -55,14 +55,19 @@ const promote = (head?: string) =>
 
 /** Every file around the repository, including `.git` and the worktree, with its content and times. */
 function everything(): Map<string, string> {
-  const files = readdirSync(repository.folder, { recursive: true, withFileTypes: true }).map((entry) => {
-    const file = join(entry.parentPath, entry.name);
-    const { mtimeMs, mode } = lstatSync(file);
-    const content = entry.isFile() ? createHash('sha256').update(readFileSync(file)).digest('hex') : '';
-    // git touches an existing object instead of writing it, to keep it from garbage collection.
-    const time = /\/objects\/..\/[0-9a-f]+$/.test(file) ? '' : mtimeMs;
-    return [file, [mode, time, content].join(' ')] as const;
-  });
+  const all = readdirSync(repository.folder, { recursive: true, withFileTypes: true });
+  // Other tests of this process have their repositories in its temporary folder.
+  const own = all.filter((entry) => !relative(repository.folder, entry.parentPath).startsWith('svc-test-'));
+  const files = own
+    .filter(({ name }) => !name.startsWith('svc-test-'))
+    .map((entry) => {
+      const file = join(entry.parentPath, entry.name);
+      const { mtimeMs, mode } = lstatSync(file);
+      const content = entry.isFile() ? createHash('sha256').update(readFileSync(file)).digest('hex') : '';
+      // git touches an existing object instead of writing it, to keep it from garbage collection.
+      const time = /\/objects\/..\/[0-9a-f]+$/.test(file) ? '' : mtimeMs;
+      return [file, [mode, time, content].join(' ')] as const;
+    });
   return new Map(files);
 }
 
