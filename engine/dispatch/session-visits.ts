@@ -7,7 +7,6 @@ import type { Runner } from '../workers/runner/runs/index.ts';
 import {
   findLocalPath,
   findPlacement,
-  isRemote,
   remoteSessionError,
   type Session,
   type Sessions,
@@ -84,7 +83,7 @@ export function createVisits(deps: VisitsDeps): SessionVisits {
         hint: sentence`{session.log ${next.sessionId} follow=true} shows its output`,
       });
     if (session.branchState === 'discarded') throw discardedError(sessionId);
-    if (isRemote(session)) throw remoteSessionError(session);
+    if (session.runner !== null) throw remoteSessionError(session);
     const cwd = session.worktree === null && !session.inplace ? null : findLocalPath(session.cwd);
     if (cwd === null)
       throw new SvcError('conflict', `the worktree of ${sessionId} no longer exists`, {

@@ -11,7 +11,6 @@ export { chairAddress, isOwnSeat, projectOfAddress } from './session-names.ts';
 export {
   findLocalPath,
   findPlacement,
-  isRemote,
   type LocalPlacement,
   type RunProcess,
   remoteSessionError,

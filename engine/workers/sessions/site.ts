@@ -80,9 +80,6 @@ export const formatSitePath = (path: SitePath | null, runner: string | null): st
 
 export const formatRunnerId = (id: number): string => `r-${id}`;
 
-/** Reports whether a session is on another machine. */
-export const isRemote = ({ runner }: Pick<SessionSite, 'runner'>): boolean => runner !== null;
-
 export const remoteSessionError = ({
   sessionId,
   runner,

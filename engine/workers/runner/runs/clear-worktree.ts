@@ -1,6 +1,5 @@
-import { asSvcError } from '../../../core/base/errors.ts';
 import { findPlacement, type Session } from '../../sessions/index.ts';
-import type { WorktreeSetup } from '../setup/index.ts';
+import { describeTeardownFailure, type WorktreeSetup } from '../setup/index.ts';
 import type { Runner } from './runner.ts';
 
 /** Clears the worktree of a session on its machine; see `Runner.clear`. Never throws. */
@@ -18,6 +17,6 @@ export async function clearWorktree(
       setup: setup.readProjectSetup(project),
     });
   } catch (error) {
-    return [`teardown of ${sessionId} failed: ${asSvcError(error).message}`];
+    return [describeTeardownFailure(sessionId, error)];
   }
 }

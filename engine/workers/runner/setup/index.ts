@@ -18,6 +18,7 @@ export type { CommandSupervision } from './commands.ts';
 export type { TornDown } from './deps.ts';
 export type { ProjectScope, ProjectSetup } from './projects.ts';
 export { createRunCommands } from './run-commands.ts';
+export { describeTeardownFailure } from './tear-down.ts';
 
 /** Prepares worktrees for work, and undoes that before they are removed. In place it does nothing. */
 export interface WorktreeSetup {

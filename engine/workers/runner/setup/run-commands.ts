@@ -6,7 +6,7 @@ import { SvcError } from '../../../core/base/errors.ts';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { sentence } from '../../../core/base/sentence.ts';
 import { splitCommand } from '../../agents/index.ts';
-import { findLocalPath, isRemote, remoteSessionError, type Session } from '../../sessions/index.ts';
+import { findLocalPath, remoteSessionError, type Session } from '../../sessions/index.ts';
 import {
   createLogWatch,
   type ExitResult,
@@ -89,7 +89,7 @@ type Placed = Omit<Session, 'worktree' | 'cwd'> & { worktree: string; cwd: strin
 
 function requireWorktree(session: Session): Placed {
   const { sessionId, worktree, cwd, inplace } = session;
-  if (isRemote(session)) throw remoteSessionError(session);
+  if (session.runner !== null) throw remoteSessionError(session);
   if (typeof worktree === 'string' && typeof cwd === 'string' && existsSync(cwd))
     return { ...session, worktree, cwd };
   throw new SvcError(

@@ -54,11 +54,18 @@ export async function runTeardown(
     );
     return failed === null ? [] : [`teardown of ${sessionId}: ${failed}`];
   } catch (thrown) {
-    const { code, message, hint } = asSvcError(thrown);
-    const what = code === 'consent_missing' ? 'was skipped' : 'failed';
-    if (existsSync(logFile)) appendLogNote(logFile, 'teardown', `${what}: ${message}`);
-    return [`teardown of ${sessionId} ${what}: ${message}${hint === undefined ? '' : ` (${hint})`}`];
+    const { code, message } = asSvcError(thrown);
+    if (existsSync(logFile)) appendLogNote(logFile, 'teardown', `${nameFailure(code)}: ${message}`);
+    return [describeTeardownFailure(sessionId, thrown)];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const nameFailure = (code: string): string => (code === 'consent_missing' ? 'was skipped' : 'failed');
+
+/** Describes why the teardown of a session was not run, as a sentence. */
+export function describeTeardownFailure(sessionId: string, thrown: unknown): string {
+  const { code, message, hint } = asSvcError(thrown);
+  return `teardown of ${sessionId} ${nameFailure(code)}: ${message}${hint === undefined ? '' : ` (${hint})`}`;
 }
