@@ -9,6 +9,7 @@ import { createLineSplitter } from '../../../engine/core/base/json-lines.ts';
 import { type Engine, type EngineHost, hostEngine, openEngine } from '../../../engine/index.ts';
 import type { RunSocket, RunSocketServer } from '../../../engine/workers/runner/run-sockets.ts';
 import { settled, until } from '../../support/wait.ts';
+import { countListeners } from '../../support/workspaces/count-listeners.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const RUN = { sessionId: 's-1', runId: randomUUID() };
@@ -66,22 +67,15 @@ describe('a connection of a worker', () => {
   let host: EngineHost;
   let server: RunSocketServer;
   let opened: RunSocket;
-  let listeners = 0;
+  let counting: ReturnType<typeof countListeners>;
 
   before(async () => {
     ws = await makeWorkspace();
     engine = await openEngine({ file: join(ws.root, 'svc.yaml'), env: ws.env, workerCap: 0 });
+    counting = countListeners(engine);
     // The real host, with a count of its subscribers, whose server of connections is passed on.
     host = await hostEngine({
-      ...engine,
-      onCommit(listener) {
-        const stop = engine.onCommit(listener);
-        listeners += 1;
-        return () => {
-          listeners -= 1;
-          return stop();
-        };
-      },
+      ...counting.counted,
       runSockets: {
         ...engine.runSockets,
         attach(to) {
@@ -143,7 +137,7 @@ describe('a connection of a worker', () => {
       const { call, heard, end, closed, listEvents, readLogged } = await welcome();
       await call('events.subscribe', {});
       await call('log.follow', { session: 's-1', from: 0 });
-      assert.equal(listeners, 1);
+      assert.equal(counting.listenerCount(), 1);
       const client = await ws.connect();
       await client.call('msg.send', { to_session: 's-1', body: 'x' });
       await until(() => listEvents().length > 0, 'an event');
@@ -157,7 +151,7 @@ describe('a connection of a worker', () => {
       await until(() => readLogged().length - before === text.length, 'the whole log');
       end.end();
       await settled(closed, 'the end of the connection');
-      await until(() => listeners === 0, 'the engine to let go');
+      await until(() => counting.listenerCount() === 0, 'the engine to let go');
       assert.ok(heard.every(({ error }) => error === undefined));
     });
 

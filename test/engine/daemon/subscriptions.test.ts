@@ -14,6 +14,7 @@ import {
   openEngine,
 } from '../../../engine/index.ts';
 import { until } from '../../support/wait.ts';
+import { countListeners } from '../../support/workspaces/count-listeners.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 describe('a subscription that its client ends', () => {
@@ -21,7 +22,7 @@ describe('a subscription that its client ends', () => {
   let engine: Engine;
   let host: EngineHost;
   let client: EngineClient;
-  let listeners = 0;
+  let counting: ReturnType<typeof countListeners>;
   const reads = new Map<string, number>();
   const readsOf = (session: string): number => reads.get(session) ?? 0;
 
@@ -29,17 +30,10 @@ describe('a subscription that its client ends', () => {
     ws = await makeWorkspace();
     // No worker starts, so the sessions stay queued and the test writes their logs.
     engine = await openEngine({ file: join(ws.root, 'svc.yaml'), env: ws.env, workerCap: 0 });
+    counting = countListeners(engine);
     // The real engine, with a count of subscribers and readers.
     host = await hostEngine({
-      ...engine,
-      onCommit(listener) {
-        const stop = engine.onCommit(listener);
-        listeners += 1;
-        return () => {
-          listeners -= 1;
-          return stop();
-        };
-      },
+      ...counting.counted,
       logs: {
         ...engine.logs,
         open(session, form) {
@@ -87,14 +81,14 @@ describe('a subscription that its client ends', () => {
     const other = await follow('events.subscribe', {});
     await client.call('task.add', { title: 'three' });
     await until(() => one.heard.length === 1 && other.heard.length === 1, 'both to hear');
-    assert.equal(listeners, 2);
+    assert.equal(counting.listenerCount(), 2);
     await client.unsubscribe(one.subscription);
-    assert.equal(listeners, 1);
+    assert.equal(counting.listenerCount(), 1);
     await client.call('task.add', { title: 'four' });
     await until(() => other.heard.length === 2, 'the other one to hear');
     assert.equal(one.heard.length, 1);
     await client.unsubscribe(other.subscription);
-    assert.equal(listeners, 0);
+    assert.equal(counting.listenerCount(), 0);
   });
 
   test('a subscription to a log stops the reader', async () => {
@@ -201,8 +195,8 @@ describe('a subscription that its client ends', () => {
     const gone = await connectToEngine({ cwd: ws.root, env: ws.env });
     await gone.subscribe('events.subscribe', {}, () => undefined);
     await gone.subscribe('log.follow', { session: 's-1' }, () => undefined);
-    assert.equal(listeners, 1);
+    assert.equal(counting.listenerCount(), 1);
     gone.close();
-    await until(() => listeners === 0, 'the engine to let go');
+    await until(() => counting.listenerCount() === 0, 'the engine to let go');
   });
 });
