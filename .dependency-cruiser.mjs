@@ -18,6 +18,7 @@ const GROUPS = {
   link: [],
   gateway: [],
   knowledge: [],
+  fleet: ['wire', 'hosts', 'machine'],
   config: [],
   daemon: [],
 };

@@ -5,6 +5,7 @@ import type { WireValue } from '../core/api/operation.ts';
 import type { ToolAnswer } from '../core/api/tool-operations.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import { createLineSplitter } from '../core/base/json-lines.ts';
+import { fromWireError } from '../core/base/wire-error.ts';
 import type { DaemonRecord } from '../core/workspace/daemon-record.ts';
 import { findWorkspace } from '../core/workspace/find.ts';
 import { createClientNotifications, type EngineNotification } from './client-notifications.ts';
@@ -13,7 +14,7 @@ import { buildHello } from './hello.ts';
 import { locateEngine } from './locate.ts';
 import type { McpRelay } from './mcp/service.ts';
 import { PING_ID, watchConnection } from './watch-connection.ts';
-import { errorFromWire, type HelloMessage, type WelcomeMessage } from './wire.ts';
+import type { HelloMessage, WelcomeMessage } from './wire.ts';
 
 // Every command starts by loading this module, so it loads neither zod nor yaml nor the database.
 
@@ -213,7 +214,7 @@ async function openClient(
     }
     const message = JSON.parse(line) as { id?: unknown; error?: { message: string } } & EngineNotification;
     if (message.id === null && message.error !== undefined) {
-      watch.setProblem(errorFromWire(message.error));
+      watch.setProblem(fromWireError(message.error));
       return;
     }
     if (message.id === PING_ID) return;
@@ -256,7 +257,7 @@ async function openClient(
           },
         );
       }
-      throw errorFromWire(error as { message: string; data?: unknown });
+      throw fromWireError(error as { message: string; data?: unknown });
     } finally {
       watch.endRequest();
     }

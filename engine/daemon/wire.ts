@@ -1,5 +1,4 @@
-import { asSvcError, isErrorCode, SvcError } from '../core/base/errors.ts';
-import { readParts, Sentence } from '../core/base/sentence.ts';
+import { toWireError, type WireError } from '../core/base/wire-error.ts';
 
 /** Version of the socket's own methods; a client of another one is asked to update. */
 export const PROTOCOL = 2;
@@ -38,33 +37,8 @@ export interface WelcomeMessage {
   lastSeq: number;
 }
 
-/**
- * An error on the socket. A hint is included as text; with operations in it, also in a form into which a client puts
- * its own names.
- */
-export function errorToWire(thrown: unknown): {
-  code: number;
-  message: string;
-  data: Record<string, unknown>;
-} {
-  const { code, message, hint, data } = asSvcError(thrown);
-  return {
-    code: APPLICATION_ERROR,
-    message,
-    data: {
-      ...data,
-      code,
-      ...(hint === undefined ? {} : { hint: String(hint) }),
-      ...(hint instanceof Sentence ? { hint_parts: hint.parts } : {}),
-    },
-  };
-}
-
-export function errorFromWire(error: { message: string; data?: unknown }): SvcError {
-  const { code, hint, hint_parts, ...data } = (error.data ?? {}) as Record<string, unknown>;
-  const said = readParts(hint_parts) ?? (typeof hint === 'string' ? hint : undefined);
-  return new SvcError(isErrorCode(code) ? code : 'internal', error.message, {
-    ...(said === undefined ? {} : { hint: said }),
-    data,
-  });
-}
+/** Converts a thrown value to an error on the socket. */
+export const errorToWire = (thrown: unknown): { code: number } & WireError => ({
+  code: APPLICATION_ERROR,
+  ...toWireError(thrown),
+});

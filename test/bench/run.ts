@@ -8,6 +8,7 @@ import { crushing } from './crush.ts';
 import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import { CannotRun, type Figure } from './figure.ts';
+import { fleetBench } from './fleet.ts';
 import { gatewayBench } from './gateway.ts';
 import { codeGraph } from './graph.ts';
 import { growth } from './growth.ts';
@@ -43,6 +44,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   dispatch: approveToSpawn,
   cli: commandLine,
   hooks,
+  fleet: fleetBench,
   guard: guardBench,
   'guard-hook': guardHook,
   languages: languagesBench,

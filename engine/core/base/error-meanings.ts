@@ -273,6 +273,27 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     means: 'a process could not be started',
     next: 'correct the problem that the message names',
   },
+  no_runner: {
+    means: 'no machine has this name, or none is in this pool',
+    next: 'svc runner list shows the machines and their pools',
+  },
+  runner_unsupported: {
+    means: 'another machine cannot run workers for svc: its system, its processor, or what the project needs',
+    next: 'do what the message says, or use another machine',
+  },
+  share_missing: {
+    means: 'the project may not be sent to the machines of this pool',
+    next: 'the Chair allows it: svc project share',
+  },
+  runner_unreachable: {
+    means: 'the machine of a runner cannot be reached; its workers continue there',
+    next: 'svc runner list shows why; the engine connects again by itself',
+  },
+  bundle_refused: {
+    means:
+      'the commits that another machine sent are damaged, incomplete, too many, or not those of the session',
+    next: 'look at the worktree there; svc has changed no branch',
+  },
   remote_session: {
     means: 'the session is on another machine',
     next: 'do it there, or use its branch, which is here',

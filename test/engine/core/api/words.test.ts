@@ -12,7 +12,8 @@ import {
   Sentence,
   sentence,
 } from '../../../../engine/core/base/sentence.ts';
-import { errorFromWire, errorToWire } from '../../../../engine/daemon/wire.ts';
+import { fromWireError } from '../../../../engine/core/base/wire-error.ts';
+import { errorToWire } from '../../../../engine/daemon/wire.ts';
 import { nameKey } from '../../../../tui/keymap/name-key.ts';
 import { sentencesInSource } from '../../../support/sentences.ts';
 import { engineHere } from '../../../support/workspaces/engine.ts';
@@ -59,7 +60,7 @@ test('a sentence crosses the socket whole, and is plain text for a client that d
   });
   const wire = JSON.parse(JSON.stringify(errorToWire(error))) as ReturnType<typeof errorToWire>;
   assert.equal(wire.data.hint, 'svc task list shows them, svc not this');
-  const back = errorFromWire(wire);
+  const back = fromWireError(wire);
   assert.ok(back.hint instanceof Sentence);
   assert.equal(renderWords(back.hint, 'tools'), 'task_list shows them, svc not this');
   assert.deepEqual(back.data, {});
@@ -71,7 +72,7 @@ test('a sentence crosses the socket whole, and is plain text for a client that d
     [{ operation: 'task.run' }],
     [{ operation: 3, on: [], options: {} }],
   ]) {
-    const hint = errorFromWire({
+    const hint = fromWireError({
       message: 'm',
       data: { code: 'conflict', hint: 'as text', hint_parts: parts },
     }).hint;

@@ -1,0 +1,37 @@
+import { joinStreams, openLink } from '../../engine/fleet/wire/index.ts';
+import { HELLO } from '../engine/fleet/wire/peer.ts';
+
+/** The other ends of the fleet's bench, over stdin and stdout: `link`, `lines` and `bytes`. */
+
+const CHUNK = Buffer.alloc(64 * 1024, 7);
+
+/** Answers calls, and sends as many bytes as a stream asks for. */
+async function link(): Promise<void> {
+  const opened = await openLink(joinStreams(process.stdin, process.stdout), HELLO, {
+    onCall: async (_, input) => input,
+    onStream: (_, bytes) => (stream) => void sendBytes(stream, Number(bytes)),
+  });
+  await opened.ended;
+  process.exit(0);
+}
+
+/** Echoes lines of JSON. */
+function lines(): void {
+  let rest = '';
+  process.stdin.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\n');
+    rest = parts.pop() ?? '';
+    for (const line of parts) process.stdout.write(`${JSON.stringify(JSON.parse(line))}\n`);
+  });
+}
+
+async function sendBytes(to: NodeJS.WritableStream, total: number): Promise<void> {
+  for (let sent = 0; sent < total; sent += CHUNK.length)
+    if (!to.write(CHUNK)) await new Promise((resolve) => to.once('drain', resolve));
+  to.end();
+}
+
+const [program, bytes] = process.argv.slice(2);
+if (program === 'link') await link();
+else if (program === 'lines') lines();
+else if (program === 'bytes') await sendBytes(process.stdout, Number(bytes));
