@@ -102,6 +102,8 @@ export interface WorktreesDeps {
   readWorkingFolders?: WorkingFolders;
   /** Holds each session's own folder, where strict workers commit; without it there are no strict workers. */
   agentsDir?: string;
+  /** Takes over what a session has committed on another machine so far, for a limited time. Never rejects. */
+  fetchBranch?(branch: string): Promise<void>;
 }
 
 export interface Worktrees {
@@ -244,6 +246,7 @@ export function createWorktrees({
   env,
   readWorkingFolders: folders = readWorkingFolders,
   agentsDir,
+  fetchBranch,
 }: WorktreesDeps = {}): Worktrees {
   const { git, programs, pins, close } = createGit({ env: env ?? process.env, agentsDir: agentsDir ?? null });
   // Changes to one repository's refs and worktree list go one at a time: git itself answers a second one with "index.lock
@@ -258,7 +261,9 @@ export function createWorktrees({
   // Branches are read in the repository, so new commits of their workers are copied there first.
   const takeOver = agentsDir === undefined ? null : createTakeOver(git, agentsDir);
   const followBranch = async (branch: string | null | undefined): Promise<void> => {
-    if (branch != null) await takeOver?.takeOverBranch(branch);
+    if (branch == null) return;
+    await takeOver?.takeOverBranch(branch);
+    await fetchBranch?.(branch);
   };
   return {
     async findRepository(path) {

@@ -12,11 +12,12 @@ import {
   readPrivateTip,
   writePrivateGit,
 } from '../git/private-git.ts';
+import { buildObjectsEnvironment, PLAIN } from '../git/received-objects.ts';
 import { branchRef, sessionNameOf } from '../git/refs.ts';
 import { findTraps } from '../git/traps.ts';
 import { takeBranch } from './take-branch.ts';
 import { takeLfsObjects } from './take-lfs.ts';
-import { buildObjectsEnvironment, END_MS, PLAIN, takeObjects } from './take-objects.ts';
+import { END_MS, takeObjects } from './take-objects.ts';
 import { takeIndex, takeOtherCommits } from './take-unbranched.ts';
 
 /** The result of taking over a private git folder at the end of a run. */
@@ -86,7 +87,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     record: PrivateGitRecord,
     withIndex: boolean,
   ): Promise<TakenOver> {
-    const env = { ...PLAIN, ...buildObjectsEnvironment(store.objects, record) };
+    const env = { ...PLAIN, ...buildObjectsEnvironment(store.objects, record.common) };
     const result: TakenOver = {
       problem: record.refused,
       isWhole: record.refused === null,

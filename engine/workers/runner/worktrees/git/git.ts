@@ -50,7 +50,11 @@ export interface Git {
    * Starts a git that waits for commands on its standard input, and ends when that ends, as it does with this process.
    * @param gitDir the git folder that it works in
    */
-  open(gitDir: string, args: readonly string[]): Promise<ChildProcess>;
+  open(
+    gitDir: string,
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ): Promise<ChildProcess>;
   /** The host's environment as git sees it. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
   /** Returns the configured names and addresses of commits at a folder, by setting; see `read-settings.ts`. */
@@ -99,6 +103,7 @@ export function withEnvironment(git: Git, env: Readonly<Record<string, string>>)
   return {
     ...git,
     run: (cwd, args, options) => git.run(cwd, args, more(options)),
+    open: (gitDir, args, own) => git.open(gitDir, args, { ...env, ...own }),
     text: (cwd, args, options) => git.text(cwd, args, more(options)),
     succeeds: (cwd, args, options) => git.succeeds(cwd, args, more(options)),
     pipe: (cwd, from, to, options) =>

@@ -237,10 +237,10 @@ export function createGitRunner(
   return {
     run: runGit,
     env: base,
-    async open(gitDir, args) {
+    async open(gitDir, args, more) {
       const env = buildOverrideEnvironment(base, await findOverrides(gitDir, {}));
       // It must not fetch: the settings about the source may change during its life.
-      const own = { ...env, GIT_DIR: gitDir, GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: '' };
+      const own = { ...env, ...more, GIT_DIR: gitDir, GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: '' };
       const { child, ended } = launchGit(
         { ...how, patienceMs: NEVER_MS },
         gitDir,
