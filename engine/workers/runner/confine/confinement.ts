@@ -17,7 +17,7 @@ import { buildProbeCommand, findOpenings, type ProbeWish } from './probe.ts';
 import { buildProgramRules } from './programs.ts';
 import { buildInplaceRules, buildReadOnlyRules, buildWorktreeRules, findGitFolders } from './repository.ts';
 import { buildMountArgs, findShownAs, hidePath, type MountedPlace, showPath } from './rules.ts';
-import { findListeningSockets, SERVICE_FOLDERS } from './sockets.ts';
+import { findListeningSockets, isOutOfReachOfRoot, SERVICE_FOLDERS } from './sockets.ts';
 import { buildUserArgs, chooseUserInside } from './user.ts';
 
 /** A run that has to be confined. */
@@ -116,7 +116,9 @@ const buildNamespaceArgs = (uid: number | null, { canShutUserns }: Ability): str
   ...buildKernelArgs(),
 ];
 
-const chooseUid = (): number | null => (process.getuid?.() === 0 ? chooseUserInside() : null);
+const isRoot = (): boolean => process.getuid?.() === 0;
+
+const chooseUid = (): number | null => (isRoot() ? chooseUserInside() : null);
 
 const runOnce = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<ProgramResult> =>
   runProgram(program, args, { env, timeoutMs: TRIAL_MS, mostBytes: 4 * 1024 * 1024 });
@@ -238,7 +240,8 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       if (
         !isInsideFolder(real, path) &&
         !['empty', 'shut'].includes(findShownAs(path, rules)) &&
-        !isSeat(path)
+        !isSeat(path) &&
+        !(isRoot() && isOutOfReachOfRoot(path))
       )
         rules.push({ path, show: 'read', from: '/dev/null' });
     if (findShownAs(real, rules) !== 'write')

@@ -1,5 +1,5 @@
-import { lstatSync, readFileSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
+import { lstatSync, readFileSync, statSync } from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
 import { realOf } from './paths.ts';
 
 /** Folders of services that have their sockets outside `/run`, with their other files. */
@@ -32,6 +32,19 @@ export function findListeningSockets(table = readSocketTable()): ListeningSocket
     if (real !== null && lstatSync(real, { throwIfNoEntry: false })?.isSocket()) files.add(real);
   }
   return { files: [...files], abstract: [...abstract] };
+}
+
+/**
+ * Reports whether a confined run of root cannot reach a path: its rights end at folders that only another user may enter.
+ * bubblewrap cannot cover anything there either.
+ */
+export function isOutOfReachOfRoot(path: string): boolean {
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    const { uid, gid, mode } = statSync(folder);
+    const mayEnter = uid === 0 || (mode & 0o001) !== 0 || (gid === 0 && (mode & 0o010) !== 0);
+    if (!mayEnter) return true;
+  }
+  return false;
 }
 
 function readSocketTable(): string {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readDaemonRecord } from '../../../../../engine/core/workspace/daemon-record.ts';
@@ -144,6 +146,22 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     assert.deepEqual([failing.failure?.code, failing.exitCode], ['exit_code', 7]);
     const killed = await ended(here, await started(here, 'dies\n#agent: run kill -9 $PPID'));
     assert.equal(killed.failure?.code, 'killed');
+  });
+
+  test('the worker of root starts although another user has a socket that only that user can reach', {
+    skip: process.getuid?.() === 0 ? false : 'only root can create it',
+  }, async () => {
+    const folder = join(ws.repository.folder, 'of-another-user');
+    mkdirSync(folder, { mode: 0o700 });
+    const server = createServer().listen(join(folder, 'their.sock'));
+    await once(server, 'listening');
+    chownSync(folder, 65_533, 65_533);
+    try {
+      const session = await started(here, 'next to a socket\n#agent: edit next.txt x');
+      assert.equal((await ended(here, session)).failure, null);
+    } finally {
+      server.close();
+    }
   });
 
   test('the worker is adopted by the next engine and finds it', async () => {
