@@ -84,6 +84,7 @@ export type { EngineHost } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
 export type { McpRelay } from './daemon/mcp/service.ts';
 export type { KnownPullRequest, ListedSession } from './dispatch/describe-sessions.ts';
+export type { ListedRunner, RunnerInspection } from './fleet/index.ts';
 export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
 export { describeCopyType, describeLost } from './knowledge/guard/describe-copy.ts';
 export { describeLanguage } from './knowledge/guard/describe-language.ts';
@@ -162,6 +163,9 @@ export const dataFolders = () => import('./daemon/doors/data-folders.ts');
 export const confinedStart = () => import('./daemon/doors/confined-start.ts');
 
 export const mcpServer = () => import('./daemon/doors/mcp-server.ts');
+
+/** What runs on another machine for the engine of a fleet. */
+export const fleetMachine = () => import('./daemon/doors/fleet-machine.ts');
 
 export const acpHost = () => import('./daemon/doors/acp-host.ts');
 

@@ -28,6 +28,8 @@ export const runFlags = {
   inplace: { type: 'boolean', about: "work in the project's folder instead of a worktree" },
   keepWorktree: { type: 'boolean', about: 'keep the worktree after a promote' },
   name: { type: 'string', about: 'stable name of the worker' },
+  on: { type: 'string', value: 'machine', about: 'run on this machine of the fleet; local: here' },
+  pool: { type: 'string', about: 'run on a machine of this pool; local: here' },
   base: { type: 'string', value: 'branch', about: 'branch to create the worktree from' },
   pr: { type: 'number', value: 'number', about: 'pull request to start from; fetches it as the base' },
   timeout: { type: 'number', value: 'seconds', about: 'time limit of the run' },
@@ -67,6 +69,8 @@ const readPlainInput = ({ flags }: RunContext) => ({
   ...(flags.keepWorktree ? { keep_worktree: true } : {}),
   ...(flags.name === undefined ? {} : { name: flags.name }),
   ...(flags.base === undefined ? {} : { base: flags.base }),
+  ...(flags.on === undefined ? {} : { on: flags.on }),
+  ...(flags.pool === undefined ? {} : { pool: flags.pool }),
   ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
   ...(flags.force ? { force: true } : {}),
 });

@@ -64,6 +64,7 @@ export function describeWait(row: ShownSession, ask?: OpenAsk): string | null {
     return `paused until ${formatLocalTime(resume_at)}: ${localizeTimes(pause?.text ?? pause?.code ?? '')}; svc worker resume ${session_id} resumes it now`;
   if (held !== null)
     return `${held.agent} gets no work until ${formatLocalTime(held.reopen_at)}: it failed ${formatCount(held.failures, 'time')} in a row (${held.code}); svc agents reset ${held.agent} lets it take work again now`;
+  if (row.waits_for !== null) return `waits for another machine: ${row.waits_for}`;
   if (state === 'queued') return 'waits for a free worker slot';
   if (ask !== undefined) return `asks: ${ask.question} (svc ask show ${ask.id})`;
   return null;
@@ -77,6 +78,7 @@ type EndedRow = Pick<
   | 'own_word'
   | 'worktree'
   | 'inplace'
+  | 'runner'
   | 'branch'
   | 'branch_state'
   | 'cwd'
@@ -91,7 +93,8 @@ const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
   decide: () => null,
   look_at_branch: ({ session_id }) => `svc diff ${session_id} shows what it did`,
   look_at_folder: () => "review the changes in the project's folder",
-  find_work: ({ worktree, branch }) => `check ${worktree ?? branch} by hand: its work could not be read`,
+  find_work: ({ worktree, runner, branch }) =>
+    `check ${formatSitePath(worktree, runner) ?? branch} by hand: its work could not be read`,
   promote: ({ session_id }) => `svc merge ${session_id} merges it`,
   retry: ({ session_id, task_id, worktree, inplace }) =>
     `${worktree === null && !inplace ? '' : `svc worker resume ${session_id} continues, `}svc task retry ${task_id} starts over`,
@@ -170,7 +173,10 @@ export function formatSession(
         ['failure', failure === null ? null : formatFailure(failure), 'bad'],
         ['said', row.own_word === null ? null : `its worker marked the task ${row.own_word}`],
         ['next', next],
-        ['worker', `${row.worker_id}, agent ${row.agent}${row.model === null ? '' : `, model ${row.model}`}`],
+        [
+          'worker',
+          `${row.worker_id}${row.machine === null ? '' : ` @${row.machine}`}, agent ${row.agent}${row.model === null ? '' : `, model ${row.model}`}`,
+        ],
         ['began', started_at === null ? null : formatLocalTime(started_at)],
         [
           'ended',
@@ -213,7 +219,7 @@ export function formatSession(
             ? null
             : `${row.base === null ? '' : `${row.base}@`}${row.base_commit.slice(0, 10)}`,
         ],
-        ['worktree', formatSitePath(row.worktree, row.runner)],
+        ['worktree', formatSitePath(row.worktree, row.machine)],
         [
           'work',
           row.commits === null

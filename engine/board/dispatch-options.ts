@@ -25,6 +25,14 @@ export const dispatchInput = {
     .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, 'a name has letters, digits, . _ - and at most 64 characters')
     .optional()
     .describe('stable worker id across sessions'),
+  on: z.string().min(1).max(100).optional().describe('the machine to run on, by its name').meta(UNLISTED),
+  pool: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('run on a machine of this pool; local: here')
+    .meta(UNLISTED),
   timeout_sec: timeoutSec.describe('time limit of the run'),
 };
 

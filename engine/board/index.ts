@@ -57,6 +57,7 @@ export interface BoardDeps<D extends DispatchPort & RunPlanner> {
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
   checkConfinement: BoardOperationsDeps['checkConfinement'];
+  runsElsewhere: BoardOperationsDeps['runsElsewhere'];
   findHold: RaceOperationsDeps['findHold'];
   /** The dispatcher needs tasks and approvals, and the workflow needs the dispatcher. */
   createDispatch(tasks: Tasks, approvals: ApprovalCheck, races: Races): D;
@@ -155,6 +156,7 @@ export function createBoard<D extends DispatchPort & RunPlanner & Pick<RaceOpera
     }),
     policy: deps.policy,
     checkConfinement: deps.checkConfinement,
+    runsElsewhere: deps.runsElsewhere,
     verificationOf: verify.stateOf,
   };
   return {

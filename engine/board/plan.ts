@@ -40,6 +40,12 @@ export interface RunPlan {
   /** 0 for none. */
   idleTimeoutSec: number;
   workers: { running: number; queued: number; cap: number };
+  /** The pool of machines that it may run on; null for this machine. */
+  pool: string | null;
+  /** The id of the one machine that it may run on; null for any of the pool. */
+  runner: string | null;
+  /** Why no machine of the pool takes it now, a clause; null if one does, and for this machine. */
+  waitsFor: string | null;
   starts: 'now' | 'queued';
   /** The first problem that would prevent it. */
   problem: ProblemDetails | null;

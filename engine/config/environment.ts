@@ -119,6 +119,12 @@ export const ENVIRONMENT: readonly EnvironmentVariable[] = [
   ),
   variable('SVC_ROLE', 'worker', 'workers', 'given to a worker: its seat; informative, never trusted'),
   variable(
+    'SVC_SEAT',
+    'worker',
+    'workers',
+    'given to a worker on another machine than its engine: the folder of its connection to the engine',
+  ),
+  variable(
     'SVC_SESSION',
     'worker',
     'workers',

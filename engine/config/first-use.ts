@@ -31,6 +31,7 @@ export function recordFirstUse(
       projects: {},
       files: firstUse === 'agreed' ? { [name]: buildAgreement(tree, null, given) } : {},
       waiting: firstUse === 'waits' ? { [name]: { since: at } } : {},
+      shares: {},
       problem: null,
     };
   }

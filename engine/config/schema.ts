@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { retainSchema } from '../board/retention/config.ts';
 import { asksSchema, busSchema } from '../bus/config.ts';
 import { policySchema, telemetrySchema } from '../core/access/config.ts';
+import { fleetSchema } from '../fleet/config.ts';
 import { aiSchema, gatewaySchema } from '../gateway/config.ts';
 import { contextSchema } from '../knowledge/context/config.ts';
 import { guardSchema } from '../knowledge/guard/config.ts';
@@ -19,7 +20,7 @@ import { projectSchema, projectsSchema, workspaceSchema } from './workspace.ts';
 /** Parses without compiling the schema first: at a start, which parses a file once, that takes longer. */
 export const UNCOMPILED = { jitless: true } as const;
 
-/** The whole of svc.yaml: the twenty sections in the order of the document, then those of receiver, notify, retention, graph and asks. */
+/** The whole of svc.yaml: the twenty sections in the order of the document, then those of receiver, notify, retention, graph, asks and fleet. */
 export const configSchema = z.strictObject({
   agents: agentsSchema.prefault({}),
   ai: aiSchema.prefault({}),
@@ -46,6 +47,7 @@ export const configSchema = z.strictObject({
   retain: retainSchema.prefault({}),
   graph: graphSchema.prefault({}),
   asks: asksSchema.prefault({}),
+  fleet: fleetSchema.prefault({}),
 });
 
 /** The allowed sections of `ai.yaml` in the machine home. */

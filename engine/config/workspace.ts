@@ -23,6 +23,9 @@ const projectEntry = z.strictObject({
     .meta({ description: 'id that tasks name' }),
   path: z.string().min(1).meta({ description: 'folder, relative to svc.yaml or absolute' }),
   kind: z.string().default('').meta({ description: 'free text, such as app or library' }),
+  pool: z.string().default('').meta({
+    description: 'pool of machines that its runs go to; local for this machine, empty for fleet.pool',
+  }),
   ...setupFields,
 });
 
@@ -35,7 +38,7 @@ export const projectsSchema = z
     notation: '[]ProjectEntry',
     nil: true,
     description:
-      "Registered units of the workspace, each with id, path and kind. setup and teardown are lists of commands that run in a new worktree and before its removal; env_files are files that git ignores and that are copied into a new worktree; run names commands that svc worktree run starts in one; svc project trust must allow them on each machine. An entry with the path of the workspace's own project applies to that project.",
+      "Registered units of the workspace, each with id, path and kind. setup and teardown are lists of commands that run in a new worktree and before its removal; env_files are files that git ignores and that are copied into a new worktree; run names commands that svc worktree run starts in one; pool is where its runs go, see docs/operate/fleet.md; svc project trust must allow them on each machine. An entry with the path of the workspace's own project applies to that project.",
     unset: 'only the project of this folder',
     example: [
       {

@@ -8,6 +8,7 @@ import { createLineSplitter } from '../core/base/json-lines.ts';
 import { fromWireError } from '../core/base/wire-error.ts';
 import type { DaemonRecord } from '../core/workspace/daemon-record.ts';
 import { findWorkspace } from '../core/workspace/find.ts';
+import { isEngineElsewhere } from '../core/workspace/seat-folder.ts';
 import { createClientNotifications, type EngineNotification } from './client-notifications.ts';
 import type { Api } from './compose/compose.ts';
 import { buildHello } from './hello.ts';
@@ -98,6 +99,9 @@ const TRIES = 40;
 const PAUSE_MS = 50;
 /** How long to wait for an engine that others start; a restart takes less than a second. */
 const PATIENCE_MS = 30_000;
+/** How long a worker waits for an engine on another machine, and the pause between two attempts, ms. */
+const FAR_PATIENCE_MS = 600_000;
+const FAR_PAUSE_MS = 500;
 
 /**
  * Connects to the engine of the workspace around `cwd`, and starts one if `daemon` is set. A process of a run never starts
@@ -108,14 +112,15 @@ export async function connectToEngine(options: ConnectOptions): Promise<EngineCl
   const { root, file } = findWorkspace(options);
   const { daemon, env, afterCrash = false } = options;
   const end = performance.now() + (options.patienceMs ?? Number.POSITIVE_INFINITY);
+  const isFar = isEngineElsewhere(env);
   let isStarted = false;
   let waitsUntil: number | null = null;
   let tries = 0;
   /** Waits a moment for an engine that others start; throws the result of `fail` once that has taken too long. */
   async function waitOrFail(fail: () => SvcError): Promise<void> {
-    waitsUntil ??= Math.min(end, performance.now() + PATIENCE_MS);
-    if (afterCrash || performance.now() >= waitsUntil) throw fail();
-    await delay(PAUSE_MS, undefined, options).catch(() => {
+    waitsUntil ??= Math.min(end, performance.now() + (isFar ? FAR_PATIENCE_MS : PATIENCE_MS));
+    if ((afterCrash && !isFar) || performance.now() >= waitsUntil) throw fail();
+    await delay(isFar ? FAR_PAUSE_MS : PAUSE_MS, undefined, options).catch(() => {
       throw new SvcError('cancelled', `no one waits for the engine of ${root} any more`);
     });
   }
@@ -129,9 +134,12 @@ export async function connectToEngine(options: ConnectOptions): Promise<EngineCl
       // Only a connection that ended without an answer is retried, and an engine that hangs does not end it.
       const isLost = open?.destroyed === true && code === 'engine_unreachable' && details.hung !== true;
       open?.destroy();
-      if (!isLost || tries >= TRIES || performance.now() >= end) throw error;
+      const isLate = tries >= TRIES && !isFar;
+      if (!isLost || isLate || performance.now() >= end) throw error;
     }
-    if (open || isStarted) {
+    if (isFar) {
+      await waitOrFail(() => outOfReachError(root));
+    } else if (open || isStarted) {
       tries += 1;
       if (tries > TRIES)
         throw new SvcError('engine_unreachable', `the engine of ${root} does not answer`, {
@@ -152,6 +160,12 @@ export async function connectToEngine(options: ConnectOptions): Promise<EngineCl
     }
   }
 }
+
+/** The error for a worker whose engine is on another machine. */
+const outOfReachError = (root: string): SvcError =>
+  new SvcError('engine_unreachable', `the engine of ${root} is on another machine, and cannot be reached`, {
+    hint: 'continue without it, or call again later',
+  });
 
 /** Loaded late: only clients that find no engine need it. */
 const loadLaunch = () => import('./launch.ts');
@@ -200,7 +214,11 @@ async function openClient(
   const rpc = new JSONRPCClient((request) => {
     socket.write(`${JSON.stringify(request)}\n`);
   });
-  const watch = watchConnection(socket, { patienceMs, stopped, hungError: () => hungError(place) });
+  const watch = watchConnection(socket, {
+    ...{ patienceMs, stopped },
+    isFar: isEngineElsewhere(env),
+    hungError: () => hungError(place),
+  });
   const connectionLostError = () => watch.problem() ?? connectionEndedError();
   const notifications = createClientNotifications(sendRequest);
   const progress = new Map<unknown, (message: string) => void>();

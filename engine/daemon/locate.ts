@@ -2,7 +2,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DaemonRecord, parseDaemonRecord, readDaemonRecord } from '../core/workspace/daemon-record.ts';
 import { inspectOwnDataFolder } from '../core/workspace/data-folder.ts';
-import { isInSandbox, readSeatFolder } from '../core/workspace/seat-folder.ts';
+import { findSeatFolder, readSeatFolder } from '../core/workspace/seat-folder.ts';
 import { checkSocket, resolveSocketPath } from '../core/workspace/socket-path.ts';
 
 /** The location of a workspace's engine, if one runs. */
@@ -13,7 +13,7 @@ export interface EnginePlace {
   socket: string | null;
   /** The record that its host wrote; null for none. */
   record: DaemonRecord | null;
-  /** True if this process is in a confined run, which has its own connection to the engine. */
+  /** True if this process is in a run that has its own connection to the engine. */
   isConfined: boolean;
 }
 
@@ -45,9 +45,10 @@ export async function locateEngine(
   { root, file }: { root: string; file: string },
   env: NodeJS.ProcessEnv,
 ): Promise<EnginePlace> {
-  if (isInSandbox()) {
+  const folder = findSeatFolder(env);
+  if (folder !== null) {
     // Without a record the run's connection to the engine is closed, and there is no other.
-    const seat = parseDaemonRecord(readSeatFolder());
+    const seat = parseDaemonRecord(readSeatFolder(folder));
     if (seat === null || isSamePlace(seat.root, root))
       return { data: join(root, '.svc'), socket: seat?.socket ?? null, record: seat, isConfined: true };
   }

@@ -10,6 +10,8 @@ const WELCOME_MS = 5000;
 const LISTEN_MS = 2500;
 /** After this many silent checks in a row the engine counts as hung. At the first of them it is pinged. */
 const SILENT_LOOKS = 3;
+/** How many times as long an engine on another machine may be silent: its connection is noticed as lost before that. */
+const FAR = 6;
 /** How long a stopped command may take to end its work, ms; then its connection is cut. */
 const STOP_MS = 1000;
 
@@ -19,8 +21,14 @@ export function watchConnection(
   {
     patienceMs,
     stopped,
+    isFar,
     hungError,
-  }: { patienceMs: number | undefined; stopped: AbortSignal | undefined; hungError(): SvcError },
+  }: {
+    patienceMs: number | undefined;
+    stopped: AbortSignal | undefined;
+    isFar: boolean;
+    hungError(): SvcError;
+  },
 ) {
   /** Why the engine refused this connection, or why we have cut it. */
   let problem: SvcError | null = null;
@@ -30,7 +38,7 @@ export function watchConnection(
   };
   const cutHung = (): void => cutConnection(hungError());
   const late = patienceMs === undefined ? undefined : setTimeout(cutHung, patienceMs);
-  const unwelcome = setTimeout(cutHung, WELCOME_MS);
+  const unwelcome = setTimeout(cutHung, isFar ? FAR * WELCOME_MS : WELCOME_MS);
   let isWelcome = false;
   let stopping: NodeJS.Timeout | undefined;
   const cutStopped = (): void => cutConnection(new SvcError('cancelled', 'the command was stopped'));
@@ -47,7 +55,7 @@ export function watchConnection(
     silentLooks += 1;
     // Any answer is a sign of life.
     if (silentLooks === 1) socket.write(PING);
-    else if (silentLooks > SILENT_LOOKS) cutHung();
+    else if (silentLooks > (isFar ? FAR * SILENT_LOOKS : SILENT_LOOKS)) cutHung();
   }, LISTEN_MS);
   listening.unref();
 

@@ -32,6 +32,8 @@ interface Beginning {
   persist: PersistRun;
   looks: Set<() => void>;
   run: RunName;
+  /** The id of the machine that it starts on; null for this one. */
+  machine: string | null;
 }
 
 const cancelledError = (): SvcError => new SvcError('conflict', 'cancelled before it started');
@@ -94,7 +96,7 @@ export async function beginRun(beginning: Beginning): Promise<RunProcess> {
 
 /** Records how the run is started, with its key. */
 async function recordStart(
-  { deps, persist, run: { sessionId, runId } }: Beginning,
+  { deps, persist, run: { sessionId, runId }, machine }: Beginning,
   queued: Session,
 ): Promise<GatewayRoute | null> {
   const { sessions, keys } = deps;
@@ -107,7 +109,7 @@ async function recordStart(
     // In the transaction that starts: nothing can come in between.
     checkApproved(deps, queued);
     const profile = chooseProfile(deps, queued);
-    sessions.starting(sessionId, { runId, transport, auth, profile });
+    sessions.starting(sessionId, { runId, transport, auth, profile, runner: machine });
     if (changesHome(queued, profile)) sessions.forgetConversation(sessionId);
     return route === null ? null : { ...route, key: keys.issueKey(describeKeyHolder(sessions, queued)) };
   });

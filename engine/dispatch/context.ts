@@ -1,4 +1,4 @@
-import type { Races } from '../board/index.ts';
+import type { DispatchOptions, Races } from '../board/index.ts';
 import type { Task, Tasks } from '../board/tasks/index.ts';
 import type { ApprovalCheck } from '../board/workflow/index.ts';
 import type { Bus } from '../bus/index.ts';
@@ -43,6 +43,40 @@ export interface RunKeys {
   limitedUntil(sessionId: string): number | null;
 }
 
+/** Where a session may run, if not on this machine. */
+export interface Destination {
+  pool: string;
+  /** The id of the one machine; null for any of the pool. */
+  runner: string | null;
+}
+
+type WantedMachine = Pick<DispatchOptions, 'pool' | 'on'>;
+
+/** The other machines that workers run on. All of it is read synchronously, from what is known here. */
+export interface OtherMachines {
+  /** Reports whether there is any. */
+  hasAny(): boolean;
+  /** Reports whether a machine was not removed. */
+  isKnown(runner: string): boolean;
+  /** Reports whether a machine is connected. */
+  isReachable(runner: string): boolean;
+  /** Returns the pool that a run is bound to; null for this machine. Throws nothing: an unknown machine is its own pool. */
+  findPool(project: string | null, wanted: WantedMachine): string | null;
+  /**
+   * Finds where a run may go; null for this machine. Throws `no_runner` if there is no such machine, and
+   * `share_missing` if the project is not shared with its pool.
+   */
+  findDestination(project: string | null, wanted: WantedMachine): Destination | null;
+  /**
+   * Chooses the machine for a session that waits, or explains why none takes it, a clause.
+   * @param working how many sessions work on each machine
+   */
+  chooseMachine(
+    wanted: Destination & { agent: string; project: string | null; profile: string },
+    working: ReadonlyMap<string | null, number>,
+  ): { runner: string } | { why: string };
+}
+
 /** The dependencies of the dispatcher. */
 export interface DispatchDeps {
   storage: Storage;
@@ -56,6 +90,7 @@ export interface DispatchDeps {
   agents: AgentRegistry;
   /** Runs the workers, on any machine. */
   runner: Runner;
+  machines: OtherMachines;
   /** Reads the approved parts of a project. */
   projects: ProjectReader;
   /** Contributors of texts for workers, in order. */

@@ -23,6 +23,10 @@ export interface ListedSession extends Session {
   committed: CommitResult | null;
   /** The suspension of its agent, if it waits for that; null otherwise. */
   held: OpenCircuit | null;
+  /** Why no machine of its pool takes it, a clause, if it waits for that; null otherwise. */
+  waitsFor: string | null;
+  /** The name of the machine that it is on; null for this one. */
+  machine: string | null;
   /** Facts that its agent does not report, so that silence about them proves nothing; words that follow "it does not say". */
   untold: readonly string[];
   /** When it would read a message that is sent now. */
@@ -54,6 +58,10 @@ export interface DescriberDeps {
   /** Only for a running session; null otherwise. */
   facts(sessionId: string): StreamFacts | null;
   circuits: Pick<AgentCircuits, 'findCircuit'>;
+  /** Explains why no machine takes a session that waits, a clause; null if that is not why. */
+  explainWait(session: Session): string | null;
+  /** Returns the name of a machine by its id. */
+  nameMachine(runner: string): string;
   untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
   findReadingTime(session: Session): ReadingTime;
   /** Estimated tokens that sessions were spared, only non-zero ones. */
@@ -97,6 +105,8 @@ export function createSessionDescriber(deps: DescriberDeps) {
       lastLine: null,
       committed: null,
       held: state === 'queued' ? deps.circuits.findCircuit(session.agent) : null,
+      waitsFor: state === 'queued' && session.pool !== null ? deps.explainWait(session) : null,
+      machine: session.runner === null ? null : deps.nameMachine(session.runner),
       untold: untoldBy(session),
       savedTokens: saved.get(sessionId) ?? 0,
       readsMessages: deps.findReadingTime(session),

@@ -20,6 +20,8 @@ export interface RunEndings {
   endSession(sessionId: string, verdict: RunVerdict, facts?: StreamFacts): Promise<void>;
   /** Ends a session that was not started for this reason, or asks for its approval again. */
   failToStart(sessionId: string, error: unknown): Promise<void>;
+  /** Ends a session whose machine was removed: nothing there can be asked any more. */
+  endLost(sessionId: string): Promise<void>;
   /** Handles the end of a run: its output and exit code lead to an end or a pause. */
   endRun(sessionId: string, end: RunEnd, result: RunResult): Promise<void>;
 }
@@ -108,5 +110,22 @@ export function createEndings(deps: DispatchDeps, persist: PersistRun): RunEndin
     });
   }
 
-  return { endSession, failToStart, endRun };
+  async function endLost(sessionId: string): Promise<void> {
+    const session = sessions.get(sessionId);
+    const text = `its machine was removed while ${session.agent} worked there`;
+    const failure = { code: 'runner_lost', text };
+    const kept = await keepSessionWork(deps, session, false);
+    await persist(`the end of ${sessionId}`, () =>
+      recordEnd(
+        deps,
+        session,
+        { sealed: false, exitCode: null, exitSignal: null, failure, reason: text },
+        kept,
+        NO_FACTS,
+      ),
+    );
+    log.warn({ session: sessionId, runner: session.runner }, 'the machine of the session was removed');
+  }
+
+  return { endSession, failToStart, endLost, endRun };
 }

@@ -5,6 +5,7 @@ import { SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
+import { findDestination } from './destination.ts';
 import { chooseAgent, chooseTimeout } from './plan.ts';
 
 /** Inside `storage.write`: creates a queued session that consumes `decision`. Throws if agent or project is unknown. */
@@ -27,13 +28,15 @@ export function enqueueSession(
     throw new SvcError('conflict', `${task.taskId} has a session that has not ended yet: ${live.sessionId}`, {
       hint: sentence`{session.log ${live.sessionId} follow=true} shows its output`,
     });
+  const project = agents.resolveProjectId(task.project);
+  const destination = findDestination(deps, project, options);
   const { idleTimeoutSec } = deps.timeouts();
   const session = sessions.create({
     taskId: task.taskId,
     decisionId: decision.decisionId,
     title: task.title,
     agent,
-    project: agents.resolveProjectId(task.project),
+    project,
     inplace: options.inplace ?? false,
     keepWorktree: options.keepWorktree ?? false,
     base: options.base ?? null,
@@ -46,6 +49,8 @@ export function enqueueSession(
     tokenBudget: options.tokenBudget ?? null,
     parent: options.parent ?? null,
     race,
+    pool: destination?.pool ?? null,
+    runner: destination?.runner ?? null,
   });
   events.append({
     kind: 'dispatched',

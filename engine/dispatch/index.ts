@@ -16,7 +16,7 @@ import { createReadSettings } from './settings.ts';
 import { createStop } from './stop-session.ts';
 import { createRunSupervision } from './supervise-run.ts';
 
-export type { DispatchDeps, RunKeys } from './context.ts';
+export type { DispatchDeps, OtherMachines, RunKeys } from './context.ts';
 export { describeRun, explainSvc, quoteTask, recallEarlierRun, remindRules } from './texts/index.ts';
 
 export interface Dispatcher extends DispatchPort, RunPlanner {
@@ -40,7 +40,10 @@ export interface Dispatcher extends DispatchPort, RunPlanner {
   look(): void;
   /** Adopts live sessions whose supervision failed. */
   takeUp(): Promise<void>;
-  /** Cancels every live session and waits until none of their processes run. */
+  /**
+   * Cancels every live session and waits until none of their processes run. Those of machines that cannot be reached
+   * are stopped once they can.
+   */
   stopAll(): Promise<void>;
   /** Releases the workers, which continue by themselves; a later host adopts them. */
   close(): Promise<void>;
@@ -56,7 +59,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const persist = createPersist(deps, closing.signal);
   const endings = createEndings(deps, persist);
   const queue = createQueue(deps, {
-    begin: (sessionId) => supervision.beginSession(sessionId),
+    begin: (sessionId, machine) => supervision.beginSession(sessionId, machine),
     closing: closing.signal,
   });
   const { ownSession, startWaiting } = queue;
@@ -77,7 +80,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   function takeUp(): void {
     for (const session of sessions.listLive()) {
       // A waiting one is only stopped by its end; see `stop`.
-      if (session.state === 'queued' && session.stopReason === null) continue;
+      const isLost = session.runner !== null && !deps.machines.isKnown(session.runner);
+      if (session.state === 'queued' && session.stopReason === null && !isLost) continue;
       ownSession(session.sessionId, () => takeOver(deps, steps, session));
     }
   }
@@ -130,7 +134,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         }
       });
       // Queued ones have ended in that transaction; running ones end now.
-      await queue.whenSettled();
+      await queue.whenSettled((machine) => machine === null || deps.machines.isReachable(machine));
     },
 
     async close() {

@@ -11,6 +11,7 @@ import {
   locateAgent,
 } from '../workers/agents/index.ts';
 import type { DispatchDeps } from './context.ts';
+import { findDestination } from './destination.ts';
 
 /** Chooses the agent for a run of the task: its own, or the default one. Throws `conflict`. */
 export function chooseAgent(agents: Pick<AgentRegistry, 'findDefaultAgent'>, task: Task): string {
@@ -36,15 +37,17 @@ const listProgramsOf = ({ template }: AgentCommand, agent: string): string[] =>
  * its model calls cannot take their required route; other problems show at the start.
  */
 export function checkCommandOfRun(
-  deps: Pick<DispatchDeps, 'agents' | 'projects'>,
+  deps: Pick<DispatchDeps, 'agents' | 'projects' | 'machines' | 'sessions'>,
   task: Task,
   options: DispatchOptions,
 ): void {
   const agents = deps.agents.withOverrides(options.agents);
   const agent = chooseAgent(agents, task);
   const command = agents.findCommand(agent);
-  for (const program of listProgramsOf(command, agent))
-    deps.projects.checkProgram(program, agents.resolveFolder(task.project));
+  // Another machine has its own programs, and takes no session whose agent it lacks.
+  if (findDestination(deps, agents.resolveProjectId(task.project), options) === null)
+    for (const program of listProgramsOf(command, agent))
+      deps.projects.checkProgram(program, agents.resolveFolder(task.project));
   if (chooseAuth(agents, agent, options) === 'gateway') checkRoutable(command.template, agent);
 }
 
@@ -57,7 +60,7 @@ export const chooseTimeout = (
 
 /** Plans a dispatch of the task. Changes nothing; obstacles are returned and not thrown. */
 export async function planRun(
-  deps: Pick<DispatchDeps, 'agents' | 'runner' | 'circuits' | 'timeouts' | 'sessions' | 'cap'>,
+  deps: Pick<DispatchDeps, 'agents' | 'runner' | 'machines' | 'circuits' | 'timeouts' | 'sessions' | 'cap'>,
   task: Task,
   options: DispatchOptions,
   profile: string,
@@ -81,16 +84,29 @@ export async function planRun(
     })) ?? null;
   const agent = race?.[0]?.agent ?? noteProblem(() => chooseAgent(agents, task));
   const command = agent === null ? null : noteProblem(() => agents.findCommand(agent));
+  const project = noteProblem(() => agents.resolveProjectId(task.project)) ?? task.project;
+  const destination = noteProblem(() => findDestination(deps, project, options));
+  const isElsewhere = destination !== null || problem !== null;
   const { problem: problemThere, ...there } = await deps.runner.inspect({
     project: task.project,
-    programs: agent === null || command === null ? [] : listProgramsOf(command, agent),
+    programs: agent === null || command === null || isElsewhere ? [] : listProgramsOf(command, agent),
     base: options.base ?? null,
     // A task from an untrusted author runs confined or not at all, and the person who decides has to know which.
-    isConfined: task.stranger !== null && profile === 'strict',
+    isConfined: task.stranger !== null && profile === 'strict' && !isElsewhere,
   });
   const circuit = agent === null ? null : deps.circuits.findCircuit(agent);
   const { idleTimeoutSec } = deps.timeouts();
   const { running, queued } = deps.sessions.counts();
+  const choice =
+    destination === null || agent === null
+      ? null
+      : deps.machines.chooseMachine(
+          { ...destination, agent, project, profile },
+          deps.sessions.countByRunner(),
+        );
+  const waitsFor = choice !== null && 'why' in choice ? choice.why : null;
+  const hasRoom =
+    destination === null ? running + queued + (race?.length ?? 1) <= deps.cap : waitsFor === null;
   const auth = agent === null ? null : chooseAuth(agents, agent, options);
   if (agent !== null && command !== null && auth === 'gateway')
     noteProblem(() => checkRoutable(command.template, agent));
@@ -110,7 +126,10 @@ export async function planRun(
     timeoutSec: chooseTimeout(deps, task, options),
     idleTimeoutSec,
     workers: { running, queued, cap: deps.cap },
-    starts: running + queued + (race?.length ?? 1) <= deps.cap && circuit === null ? 'now' : 'queued',
+    pool: destination?.pool ?? null,
+    runner: destination?.runner ?? null,
+    waitsFor,
+    starts: hasRoom && circuit === null ? 'now' : 'queued',
     problem: problem ?? problemThere,
   };
 }

@@ -1,7 +1,8 @@
 import { createDueTimer } from '../core/base/due-timer.ts';
 import { asSvcError } from '../core/base/errors.ts';
 import type { StreamFacts, StreamUsage } from '../workers/agents/index.ts';
-import { chooseNext } from './choose-next.ts';
+import type { ReadySession } from '../workers/sessions/index.ts';
+import { chooseNext, type WaitingRun } from './choose-next.ts';
 import type { DispatchDeps } from './context.ts';
 import { takeOwnUsage } from './own-usage.ts';
 
@@ -9,6 +10,8 @@ import { takeOwnUsage } from './own-usage.ts';
 interface Owner {
   agent: string;
   project: string | null;
+  /** The machine that it works on; null for this one. */
+  runner: string | null;
   /** The facts that its run has reported so far. */
   facts: StreamFacts | null;
   done: Promise<void>;
@@ -35,8 +38,11 @@ export interface RunQueue {
   facts(sessionId: string): StreamFacts | null;
   /** Returns the usage that running sessions claim so far, where the gateway does not count it. */
   listClaims(): (StreamUsage | null)[];
-  /** Resolves when no session is being worked on any more. */
-  whenSettled(): Promise<unknown>;
+  /**
+   * Resolves when no session is being worked on any more.
+   * @param isAwaited leaves out those of other machines
+   */
+  whenSettled(isAwaited?: (runner: string | null) => boolean): Promise<unknown>;
   close(): void;
 }
 
@@ -49,19 +55,57 @@ function hasConsent(deps: Pick<DispatchDeps, 'requireConsent'>): boolean {
   }
 }
 
+const countByMachine = (working: readonly Pick<Owner, 'runner'>[]): Map<string | null, number> => {
+  const counts = new Map<string | null, number>();
+  for (const { runner } of working) counts.set(runner, (counts.get(runner) ?? 0) + 1);
+  return counts;
+};
+
+/** Chooses the machine of each session that waits, and leaves out those that none takes. */
+function placeWaiting(
+  { machines, profile }: Pick<DispatchDeps, 'machines' | 'profile'>,
+  waiting: readonly ReadySession[],
+  working: ReadonlyMap<string | null, number>,
+): WaitingRun[] {
+  const counts = new Map(working);
+  return waiting.flatMap((session): WaitingRun[] => {
+    const { sessionId, agent, project, priority, pool } = session;
+    const run = { sessionId, agent, project, priority };
+    if (pool === null) return [{ ...run, runner: null }];
+    const wanted = { pool, agent, project, runner: session.runner, profile: session.profile ?? profile() };
+    const choice = machines.chooseMachine(wanted, counts);
+    if ('why' in choice) return [];
+    counts.set(choice.runner, (counts.get(choice.runner) ?? 0) + 1);
+    return [{ ...run, runner: choice.runner }];
+  });
+}
+
+/** Counts how many of the waiting sessions each machine has room for: those that were placed on it. */
+function countRooms(waiting: readonly WaitingRun[], here: number): Map<string | null, number> {
+  const rooms = countByMachine(waiting);
+  return rooms.set(null, here);
+}
+
 export function createQueue(
   deps: DispatchDeps,
-  { begin, closing }: { begin(sessionId: string): Promise<void>; closing: AbortSignal },
+  {
+    begin,
+    closing,
+  }: { begin(sessionId: string, runner: string | null): Promise<void>; closing: AbortSignal },
 ): RunQueue {
   const { sessions, clock, log } = deps;
   /** Excludes queued ones. */
   const active = new Map<string, Owner>();
   const timer = createDueTimer({ clock, onDue: startWaiting, longestSleepMs: LONGEST_SLEEP_MS });
 
-  function ownSession(sessionId: string, work: () => Promise<void>): void {
+  function ownSession(
+    sessionId: string,
+    work: () => Promise<void>,
+    runner = sessions.findRunner(sessionId),
+  ): void {
     if (active.has(sessionId)) return;
     const { agent, project } = sessions.get(sessionId);
-    const owner: Owner = { agent, project, facts: null, done: Promise.resolve() };
+    const owner: Owner = { agent, project, runner, facts: null, done: Promise.resolve() };
     active.set(sessionId, owner);
     owner.done = work()
       .catch((error: unknown) => {
@@ -82,35 +126,33 @@ export function createQueue(
     // Sessions that wait for consent are picked up once it is given.
     if (closing.aborted || !hasConsent(deps)) return;
     const now = clock.now();
-    const room = deps.cap - active.size;
+    const working = [...active.values()];
+    const busy = countByMachine(working);
+    const room = deps.cap - (busy.get(null) ?? 0);
     /** No event reports the end of a visitor's process. */
     let unseen = Infinity;
-    if (room > 0) {
+    const hasRoom = room > 0;
+    const ready = hasRoom || deps.machines.hasAny() ? sessions.ready(now, { onlyElsewhere: !hasRoom }) : [];
+    if (ready.length > 0) {
       // A paused session waits while a person is in it.
       const visited = deps.visitors.listVisited();
-      const ready = sessions.ready(now);
-      const waiting = ready
-        .filter(({ sessionId }) => !active.has(sessionId) && !visited.has(sessionId))
-        .map(({ sessionId, agent, project, priority }) => ({
-          sessionId,
-          agent,
-          project,
-          priority,
-          runner: null,
-        }));
+      const waiting = placeWaiting(
+        deps,
+        ready.filter(({ sessionId }) => !active.has(sessionId) && !visited.has(sessionId)),
+        busy,
+      );
       if (ready.some(({ sessionId }) => visited.has(sessionId))) unseen = now + LOOK_IN_MS;
-      const working = [...active.values()];
       const limits = deps.circuits.listLimits();
       for (const { agent } of working) {
         const limit = limits.get(agent);
         if (limit !== undefined) limits.set(agent, Math.max(0, limit - 1));
       }
       const next = chooseNext(waiting, {
-        rooms: new Map([[null, room]]),
+        rooms: countRooms(waiting, room),
         working: working.map(({ project }) => project),
         limits,
       });
-      for (const { sessionId } of next) ownSession(sessionId, () => begin(sessionId));
+      for (const { sessionId, runner } of next) ownSession(sessionId, () => begin(sessionId, runner), runner);
     }
     const due = Math.min(sessions.nextResume(now) ?? Infinity, deps.circuits.findNextTrial(now), unseen);
     timer.sleepUntil(due, MIN_WAKE_MS);
@@ -146,7 +188,10 @@ export function createQueue(
     },
     facts: readFacts,
     listClaims: () => [...active.keys()].map((id) => readFacts(id)?.usage ?? null),
-    whenSettled: () => Promise.allSettled([...active.values()].map(({ done }) => done)),
+    whenSettled: (isAwaited = () => true) =>
+      Promise.allSettled(
+        [...active.values()].filter(({ runner }) => isAwaited(runner)).map(({ done }) => done),
+      ),
     close: timer.close,
   };
 }

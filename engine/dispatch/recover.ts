@@ -13,6 +13,8 @@ export interface RecoverySteps {
   finishRun(run: RunName, end: RunEnd): Promise<void>;
   /** It had paused and was stopped. */
   endPaused(sessionId: string): Promise<void>;
+  /** Its machine was removed. */
+  endLost(sessionId: string): Promise<void>;
 }
 
 /**
@@ -20,11 +22,12 @@ export interface RecoverySteps {
  * living one is adopted; an ended one is recorded. The runner decides which it is, so that nothing runs twice.
  */
 export async function takeOver(
-  { sessions, runner, log }: Pick<DispatchDeps, 'sessions' | 'runner' | 'log'>,
+  { sessions, runner, machines, log }: Pick<DispatchDeps, 'sessions' | 'runner' | 'machines' | 'log'>,
   steps: RecoverySteps,
   session: Session,
 ): Promise<void> {
   const { sessionId, profile, state } = session;
+  if (session.runner !== null && !machines.isKnown(session.runner)) return steps.endLost(sessionId);
   if (state === 'queued') return steps.endPaused(sessionId);
   const { runId, process } = sessions.private(sessionId);
   if (runId === null) return steps.beginSession(sessionId);

@@ -5,13 +5,13 @@ import type { Storage } from '../storage/index.ts';
 import type { GatewayRoute } from '../workers/agents/presets/index.ts';
 import type { Runner } from '../workers/runner/runs/index.ts';
 import {
-  findLocalPath,
   findPlacement,
   remoteSessionError,
   type Session,
   type Sessions,
   type SessionVisitor,
   type SessionVisitors,
+  writeSitePath,
 } from '../workers/sessions/index.ts';
 import { describeKeyHolder } from './budget.ts';
 import type { Dispatcher, RunKeys } from './index.ts';
@@ -22,7 +22,7 @@ export interface SessionEntrance {
   sessionId: string;
   taskId: string;
   agent: string;
-  /** The worktree's folder, or the project's own. */
+  /** The worktree's folder, or the project's own; on the machine of the session. */
   cwd: string;
   branch: string | null;
   /** The agent's own session to resume; null if it never reported one. */
@@ -83,8 +83,7 @@ export function createVisits(deps: VisitsDeps): SessionVisits {
         hint: sentence`{session.log ${next.sessionId} follow=true} shows its output`,
       });
     if (session.branchState === 'discarded') throw discardedError(sessionId);
-    if (session.runner !== null) throw remoteSessionError(session);
-    const cwd = session.worktree === null && !session.inplace ? null : findLocalPath(session.cwd);
+    const cwd = session.worktree === null && !session.inplace ? null : writeSitePath(session.cwd);
     if (cwd === null)
       throw new SvcError('conflict', `the worktree of ${sessionId} no longer exists`, {
         hint: sentence`{worktree.status} lists the existing ones`,
@@ -133,7 +132,10 @@ export function createVisits(deps: VisitsDeps): SessionVisits {
   return {
     async attach(sessionId, pid, { hasOwnLogin = false } = {}) {
       deps.requireConsent();
-      const { auth } = requireEnterable(sessionId);
+      const { auth, runner } = requireEnterable(sessionId);
+      // The gateway leads only to runs there.
+      if (runner !== null && auth === 'gateway' && !hasOwnLogin)
+        throw remoteSessionError({ sessionId, runner });
       const route = auth === 'gateway' && !hasOwnLogin ? await requireRoute(sessionId) : null;
       return storage.write(() => {
         const session = requireEnterable(sessionId);

@@ -8,7 +8,7 @@ import type { DispatchDeps } from './context.ts';
 
 type Deps = Pick<
   DispatchDeps,
-  'agents' | 'sessions' | 'projects' | 'keys' | 'configuration' | 'profile' | 'permissions'
+  'agents' | 'sessions' | 'projects' | 'keys' | 'configuration' | 'profile' | 'permissions' | 'machines'
 >;
 
 /** The configured settings of one agent and project; cached until the configuration changes. */
@@ -93,6 +93,7 @@ export function createReadSettings(deps: Deps): ReadSettings {
     const { base = null, folder = null } = path === null ? {} : projects.readCheckout(path);
     const former = options.continues === undefined ? null : sessions.get(options.continues);
     const own = options.gatewayBypass === true ? ({ auth: 'account', route: null } as const) : {};
+    const pool = deps.machines.findPool(rest.project, options);
     return {
       ...rest,
       ...(rest.auth === null ? {} : own),
@@ -103,6 +104,8 @@ export function createReadSettings(deps: Deps): ReadSettings {
       base: options.base ?? (former === null ? base : (former.base ?? former.baseCommit)),
       continues: options.continues ?? null,
       ...(race === undefined ? {} : { race: race.map((agent) => readRacer(agent, task, options)) }),
+      ...(pool === null ? {} : { pool }),
+      ...(pool === null || options.on === undefined ? {} : { machine: options.on }),
     };
   };
 }

@@ -72,13 +72,14 @@ export function createRunSupervision(
     await runner.discard(run);
   }
 
-  async function beginSession(sessionId: string): Promise<void> {
+  /** @param machine the id of the machine that it starts on; null for this one */
+  async function beginSession(sessionId: string, machine = sessions.findRunner(sessionId)): Promise<void> {
     // Before anything is recorded: it stays unchanged until it is adopted.
     deps.requireConsent();
     const run = { sessionId, runId: randomUUID() };
     let process: RunProcess;
     try {
-      process = await beginRun({ deps, persist, looks, run });
+      process = await beginRun({ deps, persist, looks, run, machine });
     } catch (error) {
       if (closing.aborted) return;
       const { stopReason } = sessions.get(sessionId);
@@ -111,5 +112,5 @@ export function createRunSupervision(
     });
   }
 
-  return { beginSession, followRun, finishRun, recordProcess, endStopped };
+  return { beginSession, followRun, finishRun, recordProcess, endStopped, endLost: endings.endLost };
 }

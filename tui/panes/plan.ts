@@ -70,7 +70,10 @@ export function renderPlanLines(
     plan.base_commit === null || plan.base_commit === base
       ? null
       : `${base}@${plan.base_commit.slice(0, 10)}`;
-  const queue = `${workers.running} of ${formatCount(workers.cap, 'worker')} busy`;
+  const queue =
+    plan.pool === null
+      ? `${workers.running} of ${formatCount(workers.cap, 'worker')} busy`
+      : 'on another machine';
   return [
     ...renderFacts(
       [
@@ -84,12 +87,19 @@ export function renderPlanLines(
         ['runs', [describeRunMode(plan), at === null ? null : `from ${at}`].filter(Boolean).join(' · ')],
         ...listCarriedFacts(plan),
         [
+          'machine',
+          plan.pool === null ? null : `one of the pool ${plan.pool}: its prompt and commits are sent there`,
+          'warn',
+        ],
+        [
           'starts',
           plan.starts === 'now'
             ? `immediately (${queue})`
-            : held === null
-              ? `when a worker is free (${queue})`
-              : `when ${agent ?? 'the agent'} is tried again (${queue})`,
+            : plan.waits_for !== null
+              ? `later: ${plan.waits_for}`
+              : held === null
+                ? `when a worker is free (${queue})`
+                : `when ${agent ?? 'the agent'} is tried again (${queue})`,
           plan.starts === 'now' ? undefined : 'warn',
         ],
         [

@@ -75,7 +75,12 @@ export function renderRunLines(
   const { pause, resume_at: at, runs, continues, model, untold } = row;
   const held = findHeldRow(data, row);
   const isWaiting = at !== null && isPausedRun(row, now);
-  const how = [model === null ? '' : `with ${model}`, describeRunMode(row), runs > 1 ? `run ${runs}` : '']
+  const how = [
+    row.machine === null ? '' : `on ${cleanText(row.machine)}`,
+    model === null ? '' : `with ${model}`,
+    describeRunMode(row),
+    runs > 1 ? `run ${runs}` : '',
+  ]
     .filter(Boolean)
     .join(' · ');
   return renderFacts(
@@ -91,7 +96,7 @@ export function renderRunLines(
       [
         'waits',
         held === undefined
-          ? null
+          ? row.waits_for && `for another machine: ${cleanText(row.waits_for)}`
           : `${held.agent} is suspended ${describeRetryTime(held.reopen_at, now)}: ${held.code}: ${localizeTimes(held.text)}`,
         'bad',
       ],

@@ -90,7 +90,9 @@ export const getTitle = ({ task, session, decision, ask }: WorkItem): string =>
 /** Describes the current activity, then the title of the task. */
 function describeRow(item: WorkItem, state: State): string {
   const [present, title] = [describePresent(item, state), getTitle(item)];
-  return present === null || present === title ? title : `${present} · ${title}`;
+  const machine = item.session?.machine ?? null;
+  const where = machine === null || isOver(item) ? '' : `@${machine} `;
+  return `${where}${present === null || present === title ? title : `${present} · ${title}`}`;
 }
 
 /** The state of a row, in the words of its task or its run. */

@@ -114,7 +114,16 @@ function formatPlan(plan: WireValue<TaskPlan>): (readonly [name: string, value: 
       ? []
       : ([...listSetupFacts(plan.carries), ['consent', describeConsent(plan.carries)]] as const)),
     ['timeout', `${plan.timeout_sec} s${idle}`],
-    ['waits', plan.starts === 'now' ? null : `${running} running, ${queued} queued, at most ${cap}`],
+    [
+      'machine',
+      plan.pool === null ? null : `one of the pool ${plan.pool}: its prompt and commits are sent there`,
+    ],
+    [
+      'waits',
+      plan.starts === 'now'
+        ? null
+        : (plan.waits_for ?? `${running} running, ${queued} queued, at most ${cap}`),
+    ],
     [
       'problem',
       plan.problem === null

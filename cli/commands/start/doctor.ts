@@ -14,6 +14,7 @@ import {
   checkSqlite,
   checkStrict,
 } from '../../doctor/machine.ts';
+import { checkMachines } from '../../doctor/machines.ts';
 import { tryProviders } from '../../doctor/providers.ts';
 import { checkRuns } from '../../doctor/runs.ts';
 import {
@@ -55,7 +56,7 @@ export const doctorCommand: Command = defineCommand({
       ...(engine === null ? [] : [...checkSupervision(engine), ...checkLink(engine)]),
       ...(engine === null || workspace === null || engine.version !== version
         ? []
-        : await checkEngineEnvironment(engine, workspace)),
+        : [...(await checkEngineEnvironment(engine, workspace)), ...(await checkMachines(context))]),
       ...place,
       ...addresses,
       ...(workspace === null ? [] : [...checkSecrets(workspace, engine), ...checkReceiverProfile(workspace)]),

@@ -5,6 +5,7 @@ import { type Command, type CommandContext, defineCommand } from '../../command.
 import { outputFlags } from '../../pages.ts';
 import { findStateStyle } from '../../paint.ts';
 import { formatFacts, formatRows } from '../../print.ts';
+import { runFlags } from '../../sessions/dispatching.ts';
 
 type RacerView = WireValue<Racer>;
 
@@ -118,6 +119,8 @@ const race = defineCommand({
     base: { type: 'string', value: 'branch', about: 'branch to create the worktrees from' },
     timeout: { type: 'number', value: 'seconds', about: 'time limit of each run' },
     keepWorktree: { type: 'boolean', about: 'keep the worktree after a promote' },
+    on: runFlags.on,
+    pool: runFlags.pool,
     force: { type: 'boolean', about: 'skip the ledger gate; recorded' },
     show: { type: 'boolean', about: 'like task compare: start nothing' },
   },
@@ -127,7 +130,7 @@ const race = defineCommand({
     'task race t-4 --show',
   ],
   async run(context) {
-    const { agents, hold, base, timeout, keepWorktree, force, show } = context.flags;
+    const { agents, hold, base, timeout, keepWorktree, on, pool, force, show } = context.flags;
     if (show) return showRace(context, context.arg(0));
     const wanted = (agents ?? '')
       .split(',')
@@ -145,6 +148,8 @@ const race = defineCommand({
       ...(base === undefined ? {} : { base }),
       ...(timeout === undefined ? {} : { timeout_sec: timeout }),
       ...(keepWorktree ? { keep_worktree: true } : {}),
+      ...(on === undefined ? {} : { on }),
+      ...(pool === undefined ? {} : { pool }),
       ...(force ? { force: true } : {}),
     });
     context.result(begun, ({ task, decision, sessions }) =>

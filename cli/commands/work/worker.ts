@@ -6,7 +6,6 @@ import {
   type EngineClient,
   findLocalPath,
   findWorkspace,
-  remoteSessionError,
 } from '../../../engine/index.ts';
 import { type Command, defineCommand, repeatArgument } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
@@ -34,6 +33,7 @@ import {
   type OpenAsk,
   type ShownSession as Row,
 } from '../../sessions/session-text.ts';
+import { attachThere } from './attach-there.ts';
 import { comment } from './worker-comment.ts';
 import { followUp } from './worker-follow-up.ts';
 import { steer } from './worker-steer.ts';
@@ -51,7 +51,9 @@ const formatCount = (count: number): string =>
       : `${Math.round(count / 1e6)}M`;
 
 const describeActivity = (row: Row, ask: OpenAsk | undefined): string =>
-  (row.state === 'queued' && row.resume_at === null && row.held === null ? null : describeWait(row, ask)) ??
+  (row.state === 'queued' && row.resume_at === null && row.held === null && row.waits_for === null
+    ? null
+    : describeWait(row, ask)) ??
   row.activity ??
   row.title;
 
@@ -209,12 +211,20 @@ const attach = defineCommand({
     const { agents } = (await configuration()).loadConfig({ file, env }).config;
     const client = await context.engine();
     const row = await client.call('session.show', { session: context.arg(0) });
-    if (row.runner !== null) throw remoteSessionError({ sessionId: row.session_id, runner: row.runner });
     const template = agents.interactive[row.agent];
     if (template === undefined)
       throw new SvcError('unknown_agent', `no interactive command is configured for ${row.agent}`, {
         hint: 'add one under agents.interactive',
       });
+    if (row.runner !== null) {
+      const { outside: isOutside, account: hasOwnLogin } = context.flags;
+      return attachThere(context, client, row, {
+        template,
+        isOutside,
+        hasOwnLogin,
+        isPrinted: context.flags.print,
+      });
+    }
     const wasConfined = row.profile === 'strict';
     const isConfined = wasConfined && !context.flags.outside;
     const isRouted = row.auth === 'gateway' && !context.flags.account && isConfined === wasConfined;

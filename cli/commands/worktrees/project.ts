@@ -128,4 +128,43 @@ const repin = defineCommand({
   },
 });
 
-export const projectCommands: readonly Command[] = [list, trust, untrust, repin];
+const shareArgs = [
+  ...idArg,
+  { name: 'pool', about: 'pool of machines; by default default', optional: true },
+] as const;
+
+const share = defineCommand({
+  name: 'project share',
+  about: 'allow that the prompts and commits of a project are sent to the machines of a pool',
+  args: shareArgs,
+  examples: ['project share api gpu'],
+  async run(context) {
+    const client = await context.engine();
+    const shared = await client.call('project.share', {
+      id: context.arg(0),
+      pool: context.args[1] ?? 'default',
+    });
+    context.result(shared, ({ project, pools }) => `${project} may be sent to ${pools.join(', ')}`);
+  },
+});
+
+const unshare = defineCommand({
+  name: 'project unshare',
+  about: 'withdraw that: no new run of the project goes there',
+  args: shareArgs,
+  examples: ['project unshare api gpu'],
+  async run(context) {
+    const client = await context.engine();
+    const left = await client.call('project.unshare', {
+      id: context.arg(0),
+      pool: context.args[1] ?? 'default',
+    });
+    context.result(left, ({ project, pools }) =>
+      pools.length === 0
+        ? `${project} stays on this machine`
+        : `${project} may be sent to ${pools.join(', ')}`,
+    );
+  },
+});
+
+export const projectCommands: readonly Command[] = [list, trust, untrust, repin, share, unshare];

@@ -32,6 +32,10 @@ export interface RunSettings {
   continues: string | null;
   /** For a race: all of its agents, in order. Left out for other runs. */
   race?: readonly AgentSettings[] | undefined;
+  /** The pool of machines that it may run on. Left out for this machine. */
+  pool?: string | undefined;
+  /** The name of the one machine that it may run on. Left out for any of its pool. */
+  machine?: string | undefined;
 }
 
 /** The command of one agent. */
@@ -77,6 +81,7 @@ export const readPromptInputs = ({
 
 /** The inputs as JSON, in a fixed order. */
 export const serializeInputs = (inputs: RunInputs): string =>
+  // `race`, `pool` and `machine` only if there is one: the hash of other runs must not change.
   // Written out, because sorting the names would cost every signed task more than everything else here.
   JSON.stringify({
     agent: inputs.agent,
@@ -90,11 +95,12 @@ export const serializeInputs = (inputs: RunInputs): string =>
     inplace: inputs.inplace,
     ledger: inputs.ledger,
     long: inputs.long,
+    machine: inputs.machine,
     permissions: inputs.permissions,
+    pool: inputs.pool,
     profile: inputs.profile,
     project: inputs.project,
     prompt: inputs.prompt,
-    // Only if there is one: the hash of other runs must not change.
     race: inputs.race,
     route: inputs.route,
     setup: inputs.setup,
@@ -144,4 +150,5 @@ const WORDS: Partial<Record<keyof RunInputs, string>> = {
   setup: 'setup of the project',
   criteria: 'acceptance criteria',
   race: 'agents of the race',
+  pool: 'pool of machines',
 };

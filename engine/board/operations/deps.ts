@@ -3,6 +3,7 @@ import type { EventLog, Storage } from '../../storage/index.ts';
 import type { AgentRegistry } from '../../workers/agents/index.ts';
 import type { FollowUps, Session, SessionPeers, Sessions } from '../../workers/sessions/index.ts';
 import type { Decisions } from '../decisions/index.ts';
+import type { DispatchOptions } from '../dispatch-options.ts';
 import type { RunPlans } from '../plan.ts';
 import type { Races } from '../races/index.ts';
 import type { Tasks, TaskTemplates } from '../tasks/index.ts';
@@ -27,6 +28,8 @@ export interface BoardOperationsDeps {
   policy(): OperationPolicy;
   /** Throws `consent_missing` until someone has agreed to svc.yaml. */
   requireConsent(): void;
+  /** Reports whether a run goes to another machine, which has its own programs. */
+  runsElsewhere(project: string | null, wanted: Pick<DispatchOptions, 'pool' | 'on'>): boolean;
   /** Checks that workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
   checkConfinement(): Promise<unknown>;
   /** State of a session's evidence. */

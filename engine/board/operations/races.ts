@@ -83,8 +83,11 @@ function startRaceOperation(deps: RaceOperationsDeps) {
         deps.requireConsent();
         const task = tasks.resolve(input.id);
         const asked = readOptions(task.taskId, input, caller);
+        const known = agents.withOverrides(asked.agents);
+        const isElsewhere = deps.runsElsewhere(task.project, asked);
         for (const agent of new Set(input.agents))
-          agents.withOverrides(asked.agents).checkInstalled(agent, task.project);
+          if (isElsewhere) known.findCommand(agent);
+          else known.checkInstalled(agent, task.project);
         plans.check(task, input.hash, { ...plannedOptions(decisions, task.taskId, caller), ...asked });
         if (task.status === 'failed') workflow.retry(task.taskId, by(caller));
         if (input.hold === true)

@@ -12,7 +12,12 @@ import {
 import { UNLISTED } from '../../core/api/tool.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { isOwnSeat, projectOfAddress, type Session } from '../../workers/sessions/index.ts';
-import { agentOverrides, dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
+import {
+  agentOverrides,
+  type DispatchOptions,
+  dispatchInput,
+  readDispatchOptions,
+} from '../dispatch-options.ts';
 import { hash, id, plannedOptions } from '../input.ts';
 import type { Task } from '../tasks/index.ts';
 import { verdictOf, waitForEnd } from '../tasks/verdict.ts';
@@ -84,15 +89,27 @@ export function createRunRequests(deps: BoardOperationsDeps) {
     return undefined;
   }
 
+  /** Checks an agent where the run would go. Throws `unknown_agent`, `unknown_project`, `tool_missing`. */
+  function checkAgent(
+    agent: string,
+    project: string | null,
+    wanted: Pick<DispatchOptions, 'pool' | 'on'>,
+    caller: Caller,
+  ): void {
+    const known = agents.withOverrides(agentOverrides(caller));
+    if (deps.runsElsewhere(project, wanted)) known.findCommand(agent);
+    else known.checkInstalled(agent, project);
+  }
+
   /** Inside `storage.write`: a failed task is retried, and a task for another project moves there. */
   function prepareRun(
     { taskId, project, status, agent }: Task,
-    wanted: string | undefined,
+    { project: wanted, ...options }: { project?: string | undefined } & Pick<DispatchOptions, 'pool' | 'on'>,
     caller: Caller,
     actor: CallAuthor,
   ): void {
     deps.requireConsent();
-    if (agent !== null) agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, wanted ?? project);
+    if (agent !== null) checkAgent(agent, wanted ?? project, options, caller);
     if (status === 'failed') workflow.retry(taskId, actor);
     if (wanted === undefined || wanted === project) return;
     agents.resolveFolder(wanted);
@@ -108,7 +125,7 @@ export function createRunRequests(deps: BoardOperationsDeps) {
         `agent: a race uses the values of its task, so omit ${others.join(', ')}`,
       );
     deps.requireConsent();
-    agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, task.project);
+    checkAgent(agent, task.project, input, caller);
     const actor = readActor(input, caller);
     if (task.status === 'failed') workflow.retry(task.taskId, actor);
     return workflow.join(task.taskId, agent, readOptions(input, caller), actor);
@@ -144,5 +161,14 @@ export function createRunRequests(deps: BoardOperationsDeps) {
     };
   }
 
-  return { planOptions, readActor, prepareRun, joinRace, findFormer, readOptions, answerDispatch };
+  return {
+    planOptions,
+    checkAgent,
+    readActor,
+    prepareRun,
+    joinRace,
+    findFormer,
+    readOptions,
+    answerDispatch,
+  };
 }

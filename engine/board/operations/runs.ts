@@ -43,8 +43,16 @@ function sayNotCreated({ code, message, hint, data, cause }: SvcError, taskId: s
 /** Operations to start a worker on a task, and to plan it. */
 export function runOperations(deps: BoardOperationsDeps) {
   const { tasks, workflow, plans, agents, actions } = deps;
-  const { planOptions, readActor, prepareRun, joinRace, findFormer, readOptions, answerDispatch } =
-    createRunRequests(deps);
+  const {
+    planOptions,
+    checkAgent,
+    readActor,
+    prepareRun,
+    joinRace,
+    findFormer,
+    readOptions,
+    answerDispatch,
+  } = createRunRequests(deps);
 
   return [
     tool({
@@ -60,7 +68,7 @@ export function runOperations(deps: BoardOperationsDeps) {
       async run(input, caller, call) {
         const submitted = await call.begin(() => {
           const { agent, prompt, title, project } = input;
-          agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
+          checkAgent(agent, project ?? caller.project, input, caller);
           const wanted = actions.newTask({ agent, body: prompt, title, project }, caller);
           const former = findFormer(input, wanted.project ?? null);
           const stranger = former === null ? null : tasks.get(former.taskId).stranger;
@@ -85,7 +93,7 @@ export function runOperations(deps: BoardOperationsDeps) {
             const wanted = actions.newTask(input, caller);
             const known = agents.withOverrides(agentOverrides(caller));
             const agent = wanted.agent ?? known.requireDefaultAgent();
-            known.checkInstalled(agent, wanted.project ?? null);
+            checkAgent(agent, wanted.project ?? null, input, caller);
             const { taskId } = tasks.create({ ...wanted, agent });
             try {
               return actions.run(taskId, readDispatchOptions(input, caller), by(caller));
@@ -123,7 +131,7 @@ export function runOperations(deps: BoardOperationsDeps) {
           const task = tasks.resolve(input.id);
           if (input.agent !== undefined) return joinRace(task, input.agent, input, caller);
           plans.check(task, input.hash, planOptions(task, caller, input.base));
-          prepareRun(task, input.project, caller, actor);
+          prepareRun(task, input, caller, actor);
           return actions.run(task.taskId, readOptions(input, caller), actor);
         });
         return answerDispatch(submitted, input.wait, call);

@@ -5,7 +5,7 @@ import { sentence } from '../../core/base/sentence.ts';
 import { settleWithin } from '../../core/base/settle-within.ts';
 import type { SessionCommand } from '../../workers/runner/confine/index.ts';
 import type { RunProcesses } from '../../workers/runner/processes/index.ts';
-import type { Session } from '../../workers/sessions/index.ts';
+import { formatSitePath, type Session } from '../../workers/sessions/index.ts';
 import type { Evidence, RerunResult, TestResult } from './rows.ts';
 import { type BranchHead, selectRerunCommands } from './state.ts';
 
@@ -25,7 +25,7 @@ export function checkMayRunAgain(
   evidence: Evidence | null,
   ownChecks: readonly string[],
 ): ToRunAgain {
-  const { sessionId, state, taskId, cwd, branch, repository } = session;
+  const { sessionId, state, taskId, cwd, runner, branch, repository } = session;
   if (state !== 'ended') {
     throw new SvcError('conflict', `${sessionId} is still ${state}; its branch may move while tests run`, {
       hint: sentence`wait for its end; {task.show ${taskId}} shows it`,
@@ -42,7 +42,7 @@ export function checkMayRunAgain(
       'not_found',
       `${sessionId} has no separate branch, so no commit contains only its work`,
       {
-        hint: `it worked in ${cwd ?? "the project's folder"}: run them there by hand`,
+        hint: `it worked in ${formatSitePath(cwd, runner) ?? "the project's folder"}: run them there by hand`,
       },
     );
   }

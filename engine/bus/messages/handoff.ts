@@ -3,6 +3,7 @@ import { type SentenceWords, sentence } from '../../core/base/sentence.ts';
 import { formatCost, markEstimate, toPrintable } from '../../core/base/text.ts';
 import {
   chairAddress,
+  formatSitePath,
   type NextStep,
   type Session,
   type SessionPeers,
@@ -105,8 +106,8 @@ const STEPS: Readonly<Record<NextStep, (session: Session) => SentenceWords>> = {
   read_log: ({ sessionId }) => sentence`{session.log ${sessionId}} shows its output`,
   look_at_branch: () => sentence`check the branch (\`git diff\` against its base, or {worktree.status})`,
   look_at_folder: () => 'it worked in place: check the changes in the project folder',
-  find_work: ({ worktree }) =>
-    `inspect ${worktree ?? 'its branch'} by hand: svc could not read the remaining work`,
+  find_work: ({ worktree, runner }) =>
+    `inspect ${formatSitePath(worktree, runner) ?? 'its branch'} by hand: svc could not read the remaining work`,
   promote: ({ sessionId }) => sentence`promote it with {worktree.promote ${sessionId}}`,
   retry: ({ taskId }) => sentence`{task.run ${taskId}} runs it again; its work stays on its branch`,
   decide: ({ taskId }) => sentence`{task.show ${taskId}} names the decision that replaced it`,

@@ -20,6 +20,7 @@ const stored = z.object({
     )
     .default({}),
   waiting: z.record(z.string(), z.object({ since: z.string() })).default({}),
+  shares: z.record(z.string(), z.record(z.string(), z.object(given))).default({}),
 });
 
 type Stored = z.output<typeof stored>;
@@ -38,6 +39,8 @@ export interface ConsentStore {
   files: Stored['files'];
   /** Configuration files, by name, that git tracked before anyone had agreed to anything. */
   waiting: Stored['waiting'];
+  /** By project id and pool: the consent to send its commits to the machines of the pool. */
+  shares: Stored['shares'];
   /** Why the file is ignored; null if it is valid or missing. */
   problem: string | null;
 }
@@ -67,7 +70,7 @@ export const digestSetup = (setup: {
 export const resolveConsentsFile = (home: string, root: string): string =>
   join(home, 'consents', `${digestText(realpathSync(root)).slice(0, 16)}.json`);
 
-const NOTHING = { projects: {}, files: {}, waiting: {} };
+const NOTHING = { projects: {}, files: {}, waiting: {}, shares: {} };
 
 /**
  * Reads the consents again at each call. A file that others can change, or that is unreadable, counts as empty and
@@ -95,7 +98,7 @@ export function readConsents(home: string, root: string): ConsentStore {
 export function changeConsents(
   home: string,
   root: string,
-  change: (consents: Pick<ConsentStore, 'projects' | 'files' | 'waiting'>) => void,
+  change: (consents: Omit<ConsentStore, 'problem'>) => void,
 ): string {
   const { problem: _, ...consents } = structuredClone(readConsents(home, root));
   change(consents);

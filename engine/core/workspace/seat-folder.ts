@@ -1,9 +1,15 @@
 import { accessSync, constants, lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { readPrivate } from '../base/private-files.ts';
 
 /** The location of the engine for a confined run: the folder of its own socket (see engine/workers/runner/run-sockets.ts). */
 export const SEAT_FOLDER = '/run/svc';
+
+/** Names the folder of a run's own socket, if its engine is on another machine. */
+export const SEAT_VARIABLE = 'SVC_SEAT';
+
+/** Reports whether this process is in a run whose engine is on another machine, and may be out of reach for minutes. */
+export const isEngineElsewhere = (env: NodeJS.ProcessEnv): boolean => env[SEAT_VARIABLE] !== undefined;
 
 const MOST_BYTES = 64 * 1024;
 
@@ -21,6 +27,17 @@ export function isInSandbox(): boolean {
   }
 }
 
-/** Returns the engine's address for a confined run; null outside one, and after the end of its run. */
-export const readSeatFolder = (): string | null =>
-  isInSandbox() ? readPrivate(join(SEAT_FOLDER, 'daemon.json'), MOST_BYTES) : null;
+/**
+ * Finds the folder with the own socket of the run that this process belongs to: in a sandbox, or on a machine without
+ * its engine, which names it in `SVC_SEAT`. Null for any other process. A process that sets the variable gets the seat of a
+ * worker, never a higher one, since the socket decides the seat.
+ */
+export function findSeatFolder(env: NodeJS.ProcessEnv): string | null {
+  if (isInSandbox()) return SEAT_FOLDER;
+  const named = env[SEAT_VARIABLE];
+  return named !== undefined && isAbsolute(named) ? named : null;
+}
+
+/** Returns the record in a run's own folder; null after the end of its run. */
+export const readSeatFolder = (folder: string): string | null =>
+  readPrivate(join(folder, 'daemon.json'), MOST_BYTES);

@@ -66,7 +66,22 @@ export function createWorkspacePaths(deps: {
   projects(): string[];
   /** Returns the repository of a worktree, by its folder's name; null if no session had it. */
   repositoryOf(worktreeName: string): string | null;
+  /** Ends the path of the folder of session worktrees on other machines. */
+  remoteWorktrees?: string;
 }): WorkspacePaths {
+  /**
+   * Maps a path in a worktree of another machine to the one that it shares with the repository here, by its words alone:
+   * no file of this machine is looked at.
+   */
+  function mapFromMachine(path: string): string {
+    const { remoteWorktrees } = deps;
+    const at = remoteWorktrees === undefined ? -1 : path.indexOf(`${remoteWorktrees}${sep}`);
+    if (remoteWorktrees === undefined || at < 0) return path;
+    const [name = '', ...rest] = path.slice(at + remoteWorktrees.length + 1).split(sep);
+    const repository = deps.repositoryOf(name);
+    return repository === null ? path : join(repository, ...rest);
+  }
+
   /**
    * Maps a path out of a worktree: a session's worktree is another copy of the repository, and the path that both
    * share is the repository's.
@@ -121,7 +136,7 @@ export function createWorkspacePaths(deps: {
     resolveNamed(path) {
       checkPath(path);
       const root = realOf(deps.root);
-      const absolute = mapOutOfWorktree(realOf(resolve(root, path)));
+      const absolute = mapOutOfWorktree(realOf(mapFromMachine(resolve(root, path))));
       if (isInsideFolder(root, absolute)) {
         return { absolute, key: formatPathKey(root, absolute) };
       }

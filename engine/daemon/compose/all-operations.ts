@@ -13,6 +13,7 @@ import { createOperations } from '../../core/api/dispatcher.ts';
 import type { Operations, OwnWork } from '../../core/api/operation.ts';
 import { toolOperations } from '../../core/api/tool-operations.ts';
 import { sessionOperations } from '../../dispatch/operations.ts';
+import { fleetOperations } from '../../fleet/index.ts';
 import { gatewayOperations } from '../../gateway/index.ts';
 import { contextOperations } from '../../knowledge/context/operations.ts';
 import { guardOperations } from '../../knowledge/guard/operations.ts';
@@ -26,6 +27,7 @@ import { circuitOperations } from '../../workers/agents/operations.ts';
 import { projectOperations } from '../../workers/runner/setup/operations.ts';
 import { readProjectSetups } from '../../workers/runner/setup/projects.ts';
 import { runCommandOperations } from '../../workers/runner/setup/run-operations.ts';
+import type { Session } from '../../workers/sessions/index.ts';
 import type { EngineModules } from './modules.ts';
 import { engineOperations } from './operations.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
@@ -46,6 +48,15 @@ export function createAllOperations(
     ...listEngineOperations(shared, modules, engine),
     ...listWorkOperations(shared, modules),
     ...listWorkspaceOperations(shared, modules, keeper),
+    ...fleetOperations({
+      ...shared,
+      fleet: modules.fleet,
+      fleetId: shared.dataId,
+      countWorking: modules.sessions.countByRunner,
+      look: modules.board.dispatcher.look,
+      takeUp: modules.board.dispatcher.takeUp,
+      listProjects: () => [config().project.name, ...modules.agents.listProjectIds()],
+    }),
     ...listKnowledgeOperations(shared, modules),
     ...retentionOperations({ retention: modules.retention }),
     ...statsOperations({ stats: modules.stats }),
@@ -109,6 +120,8 @@ function listWorkOperations({ config, events }: SharedDependencies, modules: Eng
         return own?.permissions ?? config().agents.permissions;
       },
       circuits,
+      explainWait: (session) => explainWait(modules, session, config().guard.profile || 'lite'),
+      nameMachine: modules.fleet.nameMachine,
       untold: (session) => listUntoldBy(agents, session),
       findReadingTime: (session) => findReadingTime(agents, session),
       listSavedTokens: texts.savings.listSavedTokens,
@@ -125,6 +138,18 @@ function listWorkOperations({ config, events }: SharedDependencies, modules: Eng
     }),
     ...circuitOperations({ circuits, look: dispatcher.look }),
   ];
+}
+
+/** Explains why no machine takes a session that waits for one; null if one does, or if it waits for something else. */
+function explainWait(
+  { fleet, sessions }: Pick<EngineModules, 'fleet' | 'sessions'>,
+  { agent, project, pool, runner, profile, resumeAt }: Session,
+  configured: string,
+): string | null {
+  if (pool === null || resumeAt !== null) return null;
+  const wanted = { agent, project, pool, runner, profile: profile ?? configured };
+  const choice = fleet.chooseMachine(wanted, sessions.countByRunner());
+  return 'why' in choice ? choice.why : null;
 }
 
 /** Lists the operations on svc.yaml, projects and worktrees. */

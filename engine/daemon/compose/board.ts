@@ -55,6 +55,7 @@ export function createBoardModule(
     workerEnvironment: workers.childEnvironment,
     confine: workers.confine,
     checkConfinement: () => checkConfinement(env),
+    runsElsewhere: (project, wanted) => workers.fleet.findPool(project, wanted) !== null,
     createDispatch: others.createDispatch,
   });
   closing(board.close);

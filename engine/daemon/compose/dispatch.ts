@@ -50,6 +50,7 @@ export function prepareDispatch(
       visitors: workers.visitors,
       agents: workers.agents,
       runner: workers.runner,
+      machines: workers.fleet,
       projects: createProjectReader({
         worktrees: workers.worktrees,
         setup: workers.setup,

@@ -68,6 +68,7 @@ export async function startModules(
   await gateway.start();
   await leaseRead;
   await reviews.recover();
+  await modules.fleet.start();
   await board.dispatcher.recover();
   await resumeWithinBudget(modules);
   await modules.sessionActions.reap();
@@ -95,7 +96,9 @@ export function createStops({ log }: SharedDependencies, modules: EngineModules)
       if (stopWorkers || live.length === 0) await gateway.process.stop();
       // The answer is sent before the connection closes.
       setImmediate(() => stopAsked());
-      return { left: stopWorkers ? [] : live.map((session) => session.sessionId) };
+      // Those of a machine that cannot be reached are stopped later.
+      const left = stopWorkers ? sessions.listLive() : live;
+      return { left: left.map(({ sessionId }) => sessionId) };
     },
     /** Without its data folder an engine cannot promise anything; its workers have no one to report to. */
     async stopWithoutFolder(): Promise<void> {

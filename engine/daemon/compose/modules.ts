@@ -16,7 +16,11 @@ export type EngineModules = ReturnType<typeof createModules>;
 export function createModules(shared: SharedDependencies) {
   const ports = createPorts();
   const gateway = createGatewayModule(shared);
-  const workers = createWorkerModules(shared, gateway.sessionBooks);
+  const workers = createWorkerModules(shared, {
+    books: gateway.sessionBooks,
+    findGateway: gateway.runKeys.buildRoute,
+    onFleetChange: ports.fleetChanged.call,
+  });
   const keys = gateway.runKeys;
   const knowledge = createKnowledgeModules(shared, workers, ports.readTask.call, gateway.embed);
   const bus = createBusModule(shared, workers, {
@@ -51,6 +55,7 @@ export function createModules(shared: SharedDependencies) {
     await board.dispatcher.takeUp();
     await actions.sessionActions.reap();
   });
+  ports.fleetChanged.connect(board.dispatcher.look);
   ports.linked.connect(outside.link.linked);
   ports.linkCalls.connect(outside.link.calls);
   ports.runEnded.connect(

@@ -38,6 +38,8 @@ export function createPorts() {
     /** A lease belongs to a link, which drops and renews it. */
     linked: createPort<Link['linked']>('linked'),
     linkCalls: createPort<Link['calls']>('linkCalls'),
+    /** The machines of the fleet tell the dispatcher that they take runs, or do not any more. */
+    fleetChanged: createPort<() => void>('fleetChanged'),
     /** The dispatcher tells everyone else, inside the transaction that ends a run. */
     runEnded: createPort<DispatchDeps['atEnd']>('runEnded'),
   };

@@ -1,13 +1,17 @@
 import { listSecretVariables, resolveMachineHome } from '../../config/index.ts';
-import { SvcError } from '../../core/base/errors.ts';
 import { version } from '../../core/base/own-package.ts';
 import { createCallerPaths } from '../../core/workspace/caller-paths.ts';
 import { openKnownSessions } from '../../core/workspace/known-sessions.ts';
 import { createWorkspacePaths } from '../../core/workspace/workspace-path.ts';
+import { locateRemoteWorktrees } from '../../fleet/index.ts';
 import { listProviderVariables } from '../../gateway/index.ts';
 import { type AgentRegistry, createAgents, createCircuits } from '../../workers/agents/index.ts';
-import { createCommandConfinement } from '../../workers/runner/confine/commands.ts';
-import { checkConfinement, createConfinement } from '../../workers/runner/confine/index.ts';
+import {
+  checkConfinement,
+  createCommandConfinement,
+  createConfinement,
+} from '../../workers/runner/confine/index.ts';
+import { createRunSockets } from '../../workers/runner/index.ts';
 import {
   buildWorkerEnvironment,
   createContainment,
@@ -16,7 +20,6 @@ import {
   hidesOtherUsers,
   workspaceMark,
 } from '../../workers/runner/processes/index.ts';
-import { createRunSockets } from '../../workers/runner/run-sockets.ts';
 import {
   briefFile,
   clearWorktree,
@@ -38,6 +41,7 @@ import {
   type SessionBooks,
   type Sessions,
 } from '../../workers/sessions/index.ts';
+import { createFleetModule } from './fleet.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 
 export type WorkerModules = ReturnType<typeof createWorkerModules>;
@@ -46,7 +50,10 @@ export type WorkerModules = ReturnType<typeof createWorkerModules>;
 export const isConfiguration = (path: string): boolean => findSensitiveKind(path) !== null;
 
 /** Builds the modules of `engine/workers`: sessions, agents, and all that a run needs on this machine. */
-export function createWorkerModules(shared: SharedDependencies, books: SessionBooks) {
+export function createWorkerModules(
+  shared: SharedDependencies,
+  { books, ...ports }: { books: SessionBooks; findGateway(): string; onFleetChange(): void },
+) {
   const { storage, events, clock, log, root, paths, config, env, closing } = shared;
   const sessions = createSessions({ storage, clock, books });
   const processes = createProcesses({
@@ -76,7 +83,7 @@ export function createWorkerModules(shared: SharedDependencies, books: SessionBo
   closing(runSockets.close);
   // A worker can write the filters and drivers that git runs in its repository; they see git's environment.
   const git = { env: childEnvironment(), agentsDir: paths.agents } satisfies GitAccess;
-  const worktrees = createWorktrees(git);
+  const worktrees = createWorktrees({ ...git, fetchBranch: (branch) => fleet.fetchBranch(branch) });
   closing(worktrees.close);
   const confinement = createConfinement({
     env,
@@ -131,6 +138,7 @@ export function createWorkerModules(shared: SharedDependencies, books: SessionBo
     confinement,
     checkConfinement: () => checkConfinement(env),
     runSockets,
+    isEngineElsewhere: false,
     agents,
     paths,
     configFile: shared.file,
@@ -140,12 +148,16 @@ export function createWorkerModules(shared: SharedDependencies, books: SessionBo
     clock,
     log,
   });
+  const fleet = createFleetModule(shared, {
+    ...{ sessions, agents, runSockets, worktrees, git },
+    findGateway: ports.findGateway,
+    onChange: ports.onFleetChange,
+  });
   const runner = createRunnerRouter({
     local,
-    findRemote(name) {
-      throw new SvcError('not_found', `there is no runner ${name}`);
-    },
+    findRemote: fleet.findRunner,
     findRunnerOf: sessions.findRunner,
+    closeRemotes: fleet.close,
   });
   const visitors = createVisitors({ sessions, processes });
   return {
@@ -166,6 +178,7 @@ export function createWorkerModules(shared: SharedDependencies, books: SessionBo
     setup,
     runCommands,
     runner,
+    fleet,
     clearWorktree: (session: Session) => clearWorktree({ runner, setup }, session),
     visitors,
     followUps: createFollowUps({ sessions, visitors }),
@@ -185,13 +198,18 @@ export function createWorkerModules(shared: SharedDependencies, books: SessionBo
 }
 
 /** Creates what resolves the paths that callers name. */
-function createPathResolvers({ root, paths }: SharedDependencies, sessions: Sessions, agents: AgentRegistry) {
+function createPathResolvers(
+  { root, paths, dataId }: SharedDependencies,
+  sessions: Sessions,
+  agents: AgentRegistry,
+) {
   const projects = () => agents.listProjects().map(({ folder }) => folder);
   const workspacePaths = createWorkspacePaths({
     root,
     worktrees: paths.worktrees,
     projects,
     repositoryOf: (name) => sessions.byBranch(`svc/${name}`)?.repository ?? null,
+    remoteWorktrees: locateRemoteWorktrees(dataId),
   });
   const callerPaths = createCallerPaths({
     paths: workspacePaths,

@@ -1,3 +1,4 @@
+import { writeSitePath } from '../../workers/sessions/index.ts';
 import type { TextContributor } from './texts.ts';
 
 /** Tells a worker who it is, where it works and what happens to its work. */
@@ -7,7 +8,7 @@ export const describeRun = (): TextContributor => ({
   section: 'facts',
   write: ({ session, task, placement }) => [
     `- session: ${session.sessionId} (worker ${session.workerId}, agent ${session.agent})`,
-    `- folder: ${placement.cwd}`,
+    `- folder: ${writeSitePath(placement.cwd)}`,
     ...(placement.branch === null
       ? []
       : [`- branch: ${placement.branch}, from ${placement.base ?? placement.baseCommit}`]),

@@ -1,6 +1,7 @@
 import { busSchema } from './bus.ts';
 import { claimedUsageSchema } from './claimed-usage.ts';
 import { deliveriesSchema } from './deliveries.ts';
+import { fleetSchema } from './fleet.ts';
 import { gatewayKeysSchema } from './gateway-keys.ts';
 import { linkSchema } from './link.ts';
 import { listCountsSchema } from './list-counts.ts';
@@ -39,4 +40,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   sessionPortsSchema,
   claimedUsageSchema,
   runnersSchema,
+  fleetSchema,
 ];

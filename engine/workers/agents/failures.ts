@@ -18,6 +18,7 @@ type AtEnd =
   | 'no_result'
   | 'killed'
   | 'lost'
+  | 'runner_lost'
   | 'reported';
 
 const AT_END: Readonly<Record<AtEnd, SessionFailure>> = {
@@ -80,6 +81,10 @@ const AT_END: Readonly<Record<AtEnd, SessionFailure>> = {
   lost: {
     means: 'it ended while no engine was running, and left no exit code',
     next: 'read the log',
+  },
+  runner_lost: {
+    means: 'its machine was removed from the fleet while it worked there',
+    next: 'what had arrived is on its branch; svc task retry runs it again',
   },
   reported: {
     means: 'its worker marked the task failed, and then exited normally',

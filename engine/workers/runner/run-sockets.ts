@@ -26,9 +26,11 @@ export interface RunSockets {
    * after a restart of the engine, a running run finds it at the same path, since it sees the folder and not the
    * socket.
    * @param folder the location of the socket; another folder is used if the path is too long for a socket
-   * @param seenAt the path of that folder inside the run
+   * @param seenAt the path of that folder inside the run; null for the same path
    */
-  open(run: SeatOfRun, folder: string, seenAt: string): Promise<RunSocket>;
+  open(run: SeatOfRun, folder: string, seenAt: string | null): Promise<RunSocket>;
+  /** Serves a connection of a worker on another machine. */
+  serveConnection(connection: Duplex, run: SeatOfRun): void;
   /** Sets the server of the connections; earlier connections wait until then. */
   attach(server: RunSocketServer): void;
   /** Closes all sockets without ending the runs. */
@@ -44,7 +46,7 @@ export interface RunSocketServer {
 /** Connections per run; an agent has a few. */
 const MOST_OF_A_RUN = 64;
 
-/** Owns the sockets of confined runs, whose callers cannot be identified by pids or marks. */
+/** Owns the sockets of runs whose callers cannot be identified by pids or marks: in a sandbox, or on another machine. */
 export function createRunSockets({
   root,
   version,
@@ -58,7 +60,7 @@ export function createRunSockets({
   const opened = new Map<string, RunSocket>();
   const connections = new Set<Socket>();
   let attached: RunSocketServer | null = null;
-  let waiting: { socket: Socket; run: SeatOfRun }[] = [];
+  let waiting: { socket: Duplex; run: SeatOfRun }[] = [];
 
   async function closeServer(server: Server, own: Iterable<Socket>): Promise<void> {
     servers.delete(server);
@@ -68,7 +70,13 @@ export function createRunSockets({
     await closed;
   }
 
+  function serveConnection(socket: Duplex, run: SeatOfRun): void {
+    if (attached === null) waiting.push({ socket, run });
+    else attached.serve(socket, run);
+  }
+
   return {
+    serveConnection,
     async open(run, wanted, seenAt) {
       const known = opened.get(run.runId);
       if (known !== undefined) return known;
@@ -88,8 +96,7 @@ export function createRunSockets({
           else attached.refuse(socket, MOST_OF_A_RUN);
           return;
         }
-        if (attached === null) waiting.push({ socket, run });
-        else attached.serve(socket, run);
+        serveConnection(socket, run);
       });
       server.maxConnections = 2 * MOST_OF_A_RUN;
       await listenOn(server, { path });
@@ -100,7 +107,7 @@ export function createRunSockets({
         version,
         root,
         dataId: '',
-        socket: join(seenAt, 'svc.sock'),
+        socket: join(seenAt ?? folder, 'svc.sock'),
         http: { host: '', port: 0 },
         token: '',
         startedAt: '',

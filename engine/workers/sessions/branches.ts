@@ -52,7 +52,7 @@ export function createSessionBranches(
     'SELECT runner FROM session WHERE id = ?',
   );
   const ports = db.prepare<unknown[], { port: number }>(
-    'SELECT port FROM session WHERE port IS NOT NULL AND worktree IS NOT NULL',
+    'SELECT port FROM session WHERE port IS NOT NULL AND worktree IS NOT NULL AND runner IS NULL',
   );
   const keeping = db.prepare<unknown[], SessionRow>(
     `${SELECT_SESSIONS} WHERE s.state = 'ended' AND s.worktree IS NOT NULL ORDER BY s.id`,

@@ -11,13 +11,17 @@ export { chairAddress, isOwnSeat, projectOfAddress } from './session-names.ts';
 export {
   findLocalPath,
   findPlacement,
+  formatRunnerId,
+  formatSitePath,
   type LocalPlacement,
+  parseRunnerId,
   type RunProcess,
   remoteSessionError,
   type SessionPlacement,
   type SitePath,
   writeSitePath,
 } from './site.ts';
+export type { ReadySession } from './turns.ts';
 export {
   addClaim,
   type CountedCalls,

@@ -4,6 +4,7 @@ import { sentence } from '../../core/base/sentence.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { SessionFilter } from './records.ts';
 import { type ReadRows, SELECT_SESSIONS, type Session, type SessionRow, type SessionState } from './rows.ts';
+import { formatRunnerId } from './site.ts';
 
 /** Finds worker sessions, and counts them. */
 export interface SessionQueries {
@@ -31,6 +32,8 @@ export interface SessionQueries {
   newestOfWorker(workerId: string): Session | null;
   /** Counts by state: `queued` wait for a free slot, `paused` for a time. */
   counts(): { queued: number; paused: number; running: number };
+  /** Counts the sessions that work on each other machine, by its id. */
+  countByRunner(): Map<string, number>;
   /** Counts all sessions ever created, or the live ones. */
   count(only: { live?: boolean | undefined }): number;
 }
@@ -68,6 +71,9 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>, readRows: Read
   );
   const succeeding = db.prepare<unknown[], SessionRow>(
     `${SELECT_SESSIONS} WHERE s.state <> 'ended' AND s.continues = +? LIMIT 1`,
+  );
+  const byRunner = db.prepare<unknown[], { runner: number; n: number }>(
+    `SELECT runner, count(*) AS n FROM session WHERE state IN ('starting', 'running') AND runner IS NOT NULL GROUP BY 1`,
   );
   const all = db.prepare<unknown[], { n: number }>('SELECT count(*) AS n FROM session');
   const count = db.prepare<unknown[], { state: SessionState; is_paused: number; n: number }>(
@@ -149,6 +155,7 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>, readRows: Read
       const row = newestOf.get(workerId, counted ? Number(counted[1]) : 0);
       return row ? readRow(row) : null;
     },
+    countByRunner: () => new Map(byRunner.all().map(({ runner, n }) => [formatRunnerId(runner), n])),
     counts: countByState,
     count({ live: onlyLive = false }) {
       const { queued, paused, running } = countByState();

@@ -25,6 +25,10 @@ export interface NewSession {
   parent: string | null;
   /** Its race. */
   race: number | null;
+  /** The pool of machines that it may run on; null for this machine. */
+  pool: string | null;
+  /** The machine that it has to run on; null for any of its pool. */
+  runner: string | null;
 }
 
 /** The settings of a run that is being started. */
@@ -34,6 +38,8 @@ export interface RunStart {
   auth: 'account' | 'gateway';
   /** `guard.profile`. */
   profile: string;
+  /** The machine that it runs on; null for this one. */
+  runner: string | null;
 }
 
 /** A run's report about itself; its tokens are added to the earlier ones. */

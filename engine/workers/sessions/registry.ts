@@ -6,6 +6,7 @@ import { createSessionQueries, type SessionQueries } from './queries.ts';
 import type { NewSession } from './records.ts';
 import { createRowReader, type Session } from './rows.ts';
 import { createSessionRuns, type SessionRuns } from './runs.ts';
+import { parseRunnerId } from './site.ts';
 import { createTurns, type SessionTurns } from './turns.ts';
 import type { SessionBooks } from './usage.ts';
 
@@ -28,8 +29,8 @@ export function createSessions({
   const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
   const insert = db.prepare(`INSERT INTO session
     (task_id, decision_id, worker_id, title, agent, project, state, inplace, keep_worktree, base_wanted,
-     timeout_sec, idle_timeout_sec, parent, created_at, priority, continues, token_budget, auth, race)
-    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+     timeout_sec, idle_timeout_sec, parent, created_at, priority, continues, token_budget, auth, race, pool, runner)
+    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const readRows = createRowReader(books);
   const queries = createSessionQueries(storage, readRows);
 
@@ -63,6 +64,8 @@ export function createSessions({
         session.tokenBudget,
         session.gatewayBypass ? 'bypass' : null,
         session.race,
+        session.pool,
+        session.runner === null ? null : parseRunnerId(session.runner),
       );
       return queries.get(formatId('s', Number(lastInsertRowid)));
     },

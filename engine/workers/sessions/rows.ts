@@ -33,6 +33,8 @@ export interface SessionOrder {
   tokenBudget: number | null;
   /** Its race: several sessions of one task, one of which is promoted. */
   race: number | null;
+  /** The pool of machines that it may run on; null for this machine. */
+  pool: string | null;
   createdAt: string;
 }
 
@@ -160,6 +162,7 @@ export interface SessionRow {
   containment: 'cgroup' | 'pidns' | 'marks' | null;
   token_budget: number | null;
   race: number | null;
+  pool: string | null;
   agent_session: string | null;
   model: string | null;
   tokens_in: number | null;
@@ -220,6 +223,7 @@ const toSession = (row: SessionRow, counted: SessionUsage | undefined): Session 
   containment: row.containment,
   tokenBudget: row.token_budget,
   race: row.race,
+  pool: row.pool,
   agentSession: row.agent_session,
   model: row.model,
   usage: sumUsages([counted ?? null, readClaim(row)]),

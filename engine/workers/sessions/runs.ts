@@ -6,7 +6,7 @@ import { createClaims } from './claims.ts';
 import { type ConversationUsages, createConversationUsages } from './conversation-usages.ts';
 import type { RunFacts, RunStart, SessionEnd } from './records.ts';
 import type { Session, SessionPrivate, StopReason } from './rows.ts';
-import type { RunProcess } from './site.ts';
+import { parseRunnerId, type RunProcess } from './site.ts';
 import type { SessionBooks, SessionUsage } from './usage.ts';
 
 /** The runs of a session from queued to ended. Methods that change them are called inside `storage.write`. */
@@ -72,7 +72,7 @@ export function createSessionRuns(
   const toStarting =
     db.prepare(`UPDATE session SET state = 'starting', run_id = ?, transport = ?, profile = ?,
     auth = CASE auth WHEN 'bypass' THEN auth ELSE ? END,
-    runs = runs + (state = 'queued'), resume_at = NULL, pid = NULL, pid_start = NULL
+    runs = runs + (state = 'queued'), resume_at = NULL, pid = NULL, pid_start = NULL, runner = ?
     WHERE id = ? AND state IN ('queued', 'starting')`);
   const setHeard = db.prepare(`UPDATE session SET agent_session = coalesce(@agentSession, agent_session),
     model = coalesce(@model, model),
@@ -109,9 +109,10 @@ export function createSessionRuns(
     private(sessionId) {
       return toPrivate(secrets.get(parseId('s', sessionId)));
     },
-    starting(sessionId, { runId, transport, auth, profile }) {
+    starting(sessionId, { runId, transport, auth, profile, runner }) {
       const id = parseId('s', sessionId);
-      if (toStarting.run(runId, transport, profile, auth, id).changes === 0) {
+      const machine = runner === null ? null : parseRunnerId(runner);
+      if (toStarting.run(runId, transport, profile, auth, machine, id).changes === 0) {
         throw new SvcError(
           'conflict',
           `${sessionId} is ${getSession(sessionId).state} and cannot be started`,

@@ -80,6 +80,13 @@ export const formatSitePath = (path: SitePath | null, runner: string | null): st
 
 export const formatRunnerId = (id: number): string => `r-${id}`;
 
+/** Reads the id of a runner. Throws for anything else, which only a fault of ours passes. */
+export function parseRunnerId(text: string): number {
+  const [, digits] = /^r-(\d{1,15})$/.exec(text) ?? [];
+  if (digits === undefined) throw new Error(`${text} is not the id of a runner`);
+  return Number(digits);
+}
+
 export const remoteSessionError = ({
   sessionId,
   runner,

@@ -1,5 +1,6 @@
 import { formatId, parseId } from '../../core/base/ids.ts';
 import type { Storage } from '../../storage/index.ts';
+import { formatRunnerId } from './site.ts';
 
 /** A session that may start as soon as a slot is free. */
 export interface ReadySession {
@@ -7,6 +8,12 @@ export interface ReadySession {
   agent: string;
   project: string | null;
   priority: number;
+  /** The pool of machines that it may run on; null for this machine. */
+  pool: string | null;
+  /** The id of the one machine that it may run on; null for any of the pool. */
+  runner: string | null;
+  /** The guard profile of its last run; null before its first. */
+  profile: string | null;
 }
 
 /** The queue of waiting sessions. Methods that change it are called inside `storage.write`. */
@@ -20,8 +27,11 @@ export interface SessionTurns {
   explainPause(sessionId: string, text: string): void;
   /** Changes when a paused session resumes, Unix ms. False if it is not paused. */
   resumeAt(sessionId: string, at: number): boolean;
-  /** Lists sessions that may start at `now`, oldest first; paused ones once their time has come. */
-  ready(now: number): ReadySession[];
+  /**
+   * Lists sessions that may start at `now`, oldest first; paused ones once their time has come.
+   * @param onlyElsewhere leaves out those of this machine
+   */
+  ready(now: number, options?: { onlyElsewhere: boolean }): ReadySession[];
   /** Records the process of a person who is in the session; null once they have left. */
   attach(sessionId: string, process: { pid: number; pidStart: string } | null): void;
   /** Lists sessions that a person entered, whether or not that process is still alive. */
@@ -33,10 +43,11 @@ export interface SessionTurns {
 export function createTurns({ db }: Pick<Storage, 'db'>): SessionTurns {
   const waiting = db.prepare<
     unknown[],
-    { id: number; agent: string; project: string | null; priority: number }
+    Omit<ReadySession, 'sessionId' | 'runner'> & { id: number; runner: number | null }
   >(
-    `SELECT id, agent, project, priority FROM session WHERE state = 'queued' AND stop_reason IS NULL
-     AND coalesce(resume_at, 0) <= +? ORDER BY id`,
+    `SELECT id, agent, project, priority, pool, runner, profile FROM session
+     WHERE state = 'queued' AND stop_reason IS NULL AND coalesce(resume_at, 0) <= +? AND (pool IS NOT NULL OR +? = 0)
+     ORDER BY id`,
   );
   const earliest = db.prepare<unknown[], { at: number | null }>(
     'SELECT min(resume_at) AS at FROM session WHERE resume_at > +?',
@@ -59,7 +70,12 @@ export function createTurns({ db }: Pick<Storage, 'db'>): SessionTurns {
       toPaused.run(resumeAt, code, text, idlePauses, parseId('s', sessionId)).changes === 1,
     explainPause: (sessionId, text) => void setPauseText.run(text, parseId('s', sessionId)),
     resumeAt: (sessionId, at) => setResumeAt.run(at, parseId('s', sessionId)).changes === 1,
-    ready: (now) => waiting.all(now).map(({ id, ...rest }) => ({ sessionId: formatId('s', id), ...rest })),
+    ready: (now, { onlyElsewhere } = { onlyElsewhere: false }) =>
+      waiting.all(now, onlyElsewhere ? 1 : 0).map(({ id, runner, ...rest }) => ({
+        sessionId: formatId('s', id),
+        runner: runner === null ? null : formatRunnerId(runner),
+        ...rest,
+      })),
     attach(sessionId, process) {
       setAttached.run(process?.pid ?? null, process?.pidStart ?? null, parseId('s', sessionId));
     },

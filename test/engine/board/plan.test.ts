@@ -69,6 +69,9 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
       timeout_sec: 77,
       idle_timeout_sec: 0,
       workers: { running: 0, queued: 0, cap: 0 },
+      pool: null,
+      runner: null,
+      waits_for: null,
       starts: 'queued',
       problem: null,
     });

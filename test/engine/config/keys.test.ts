@@ -5,10 +5,10 @@ import { EVENTS } from '../../../engine/notify/events.ts';
 import { load } from './support.ts';
 
 const beside = (key: string): boolean =>
-  /^(?:webhook|notify|retain|graph|asks)\.|^server\.(?:titles|events|decide|decide_code)$/.test(key);
+  /^(?:webhook|notify|retain|graph|asks|fleet)\.|^server\.(?:titles|events|decide|decide_code)$/.test(key);
 const info = (key: string) => describeKeys().find((row) => row.key === key);
 
-test('the reference lists 87 keys in 20 sections, besides webhook, notify, retain, graph, asks and the linked server', () => {
+test('the reference lists 87 keys in 20 sections, besides webhook, notify, retain, graph, asks, fleet and the linked server', () => {
   const keys = describeKeys().map(({ key }) => key);
   const documented = keys.filter((key) => !beside(key));
   // The document's keys, agents.permissions (what an agent on transport acp may do without asking), ai.prices,
@@ -33,6 +33,7 @@ test('the reference lists 87 keys in 20 sections, besides webhook, notify, retai
     'graph.exact',
     'asks.on_timeout',
     'asks.notify',
+    'fleet.pool',
   ]);
   assert.equal(new Set(keys).size, keys.length);
 });
@@ -93,9 +94,9 @@ test('allowed values and overriding variables are listed', () => {
   assert.equal(info('ai.ollama.host')?.env, 'SVC_OLLAMA_HOST');
 });
 
-test('all 29 environment variables are named once, and overriding ones name real keys', () => {
-  assert.equal(ENVIRONMENT.length, 29);
-  assert.equal(new Set(ENVIRONMENT.map(({ name }) => name)).size, 29);
+test('all 30 environment variables are named once, and overriding ones name real keys', () => {
+  assert.equal(ENVIRONMENT.length, 30);
+  assert.equal(new Set(ENVIRONMENT.map(({ name }) => name)).size, 30);
   for (const { name, key, scope, effect } of ENVIRONMENT) {
     assert.match(name, /^SVC_[A-Z_]+$/);
     assert.ok(effect.length > 5, name);
@@ -144,7 +145,7 @@ test('the JSON Schema is plain draft-07 with a description for every key', () =>
   const schema = buildJsonSchema() as {
     properties: Record<string, { properties?: Record<string, unknown> }>;
   };
-  assert.equal(Object.keys(schema.properties).length, 25);
+  assert.equal(Object.keys(schema.properties).length, 26);
   const timeout = schema.properties.agents?.properties?.timeout_sec as Record<string, unknown>;
   assert.equal(timeout.type, 'integer');
   assert.match(String(timeout.description), /Unset: 0 means the default/);

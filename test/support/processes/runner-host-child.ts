@@ -84,6 +84,7 @@ const runner = createLocalRunner({
   setup,
   confinement: createConfinement({ env, root, configFile, paths, machineHome: home, svc: null }),
   checkConfinement: async () => undefined,
+  isEngineElsewhere: false,
   runSockets: createRunSockets({ root, version: '0', env }),
   agents: { resolveFolder: () => root },
   paths,

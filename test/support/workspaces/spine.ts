@@ -53,6 +53,8 @@ export function openSpine(path: string, clock: Clock) {
         tokenBudget: null,
         parent: null,
         race,
+        pool: null,
+        runner: null,
       });
       events.append({
         kind: 'dispatched',

@@ -25,6 +25,7 @@ export const PASSED_ON: readonly string[] = [
   'SVC_ACTOR',
   'SVC_CONFIG',
   'SVC_HOME',
+  'SVC_SEAT',
 ];
 
 const HOOKS = groupedHooks({

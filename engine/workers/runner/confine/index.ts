@@ -1,4 +1,4 @@
-export type { CommandConfinement, SessionCommand } from './commands.ts';
+export { type CommandConfinement, createCommandConfinement, type SessionCommand } from './commands.ts';
 export {
   type Confinement,
   checkConfinement,

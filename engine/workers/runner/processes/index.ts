@@ -9,6 +9,7 @@ export {
 } from './containment/index.ts';
 export { buildWorkerEnvironment } from './environment.ts';
 export { findTailOffset, type ProcessLogPart, readLog, readLogTime } from './log.ts';
+export { appendLogCopy } from './log-copy.ts';
 export { createLogWatch, type LogWatch, type LogWatchOptions } from './log-watch.ts';
 export { ENGINE_MARK, MARK, type ProcessEntry, type ProcessProbe } from './probe.ts';
 export { createProcesses, type ProcessesDeps, type RunProcesses } from './processes.ts';

@@ -25,7 +25,9 @@ export interface LocalRunnerDeps {
   /** Checks that workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
   checkConfinement(): Promise<unknown>;
   /** Gives a confined run its own connection to the engine. */
-  runSockets: RunSockets;
+  runSockets: Pick<RunSockets, 'open'>;
+  /** True if the engine is on another machine: every run here has its own connection to it. */
+  isEngineElsewhere: boolean;
   agents: Pick<AgentRegistry, 'resolveFolder'>;
   paths: SessionFolders;
   /** svc.yaml, given to workers as `SVC_CONFIG`. */

@@ -9,6 +9,7 @@ export {
   type CommitResult,
   type KeptWorktree,
   type LogPart,
+  type MachineRunner,
   NOTHING_KEPT,
   type PreparedRun,
   type ProjectReader,

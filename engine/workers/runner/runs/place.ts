@@ -61,7 +61,7 @@ async function findPlacement(
       port: null,
     };
   const start = { repository, inside, base, baseCommit };
-  const branch = `${SESSION_PREFIX}${sessionId}`;
+  const branch = origin?.branch ?? `${SESSION_PREFIX}${sessionId}`;
   const made = await makeWorktree(deps, folder, branch, start).catch((error: unknown) => {
     if (asSvcError(error).code !== 'exists') throw error;
     // The name is taken: another workspace in this repository, or one whose data folder was deleted, also has an s-1.

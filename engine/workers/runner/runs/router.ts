@@ -9,13 +9,15 @@ export interface RunnerRoutes {
   findRemote(runner: string): MachineRunner;
   /** Returns the id of the runner that a session is on; null for this machine. */
   findRunnerOf(sessionId: string): string | null;
+  /** Releases the runs of all other machines, which continue there. */
+  closeRemotes(): Promise<void>;
 }
 
 /**
  * Routes each call to the runner of its session. Paths of another machine are strings only there. What the engine
  * knows itself, such as projects and branches, is read on this machine.
  */
-export function createRunnerRouter({ local, findRemote, findRunnerOf }: RunnerRoutes): Runner {
+export function createRunnerRouter({ local, findRemote, findRunnerOf, closeRemotes }: RunnerRoutes): Runner {
   function route(sessionId: string): { machine: MachineRunner; runner: string | null } {
     const runner = findRunnerOf(sessionId);
     return { machine: runner === null ? local : findRemote(runner), runner };
@@ -23,6 +25,9 @@ export function createRunnerRouter({ local, findRemote, findRunnerOf }: RunnerRo
 
   return {
     ...local,
+    async close() {
+      await Promise.all([local.close(), closeRemotes()]);
+    },
     async place(order) {
       const { machine, runner } = route(order.sessionId);
       const { placement, ...placed } = await machine.place({

@@ -49,6 +49,8 @@ export interface RunOrigin {
   baseCommit: string | null;
   /** True for work in the project's folder itself. */
   inplace: boolean;
+  /** The name of the new branch, if the engine's machine has chosen it; the session's id, or one like it, if absent. */
+  branch?: string;
 }
 
 export interface PlaceOrder<Placement = SessionPlacement> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SEAT_FOLDER } from '../../../core/workspace/seat-folder.ts';
+import { SEAT_FOLDER, SEAT_VARIABLE } from '../../../core/workspace/seat-folder.ts';
 import type { Preset } from '../../agents/presets/index.ts';
 import type { RunningProcess, StartSpec } from '../processes/index.ts';
 import type { RunSocket } from '../run-sockets.ts';
@@ -7,15 +7,16 @@ import type { LocalRunnerDeps } from './deps.ts';
 import { runFolder, sessionFolder } from './folders.ts';
 import type { RunName } from './runner.ts';
 
-/** Opens the run's own connection to the engine, or finds the open one; null for a run that is not confined. */
+/** Opens the run's own connection to the engine, or finds the open one; null for a run that needs none. */
 export async function openRunSocket(
-  deps: Pick<LocalRunnerDeps, 'runSockets' | 'paths'>,
+  deps: Pick<LocalRunnerDeps, 'runSockets' | 'paths' | 'isEngineElsewhere'>,
   run: RunName,
   profile: string | null,
 ): Promise<RunSocket | null> {
   // As at the start of the run, regardless of later configuration changes.
-  if (profile !== 'strict') return null;
-  return deps.runSockets.open(run, join(runFolder(deps, run), 'seat'), SEAT_FOLDER);
+  const isConfined = profile === 'strict';
+  if (!isConfined && !deps.isEngineElsewhere) return null;
+  return deps.runSockets.open(run, join(runFolder(deps, run), 'seat'), isConfined ? SEAT_FOLDER : null);
 }
 
 /**
@@ -24,29 +25,36 @@ export async function openRunSocket(
  * @param agent the programs of its command, which may differ from the started one, and its preset
  */
 export async function startConfined(
-  deps: Pick<LocalRunnerDeps, 'runSockets' | 'paths' | 'processes' | 'worktrees' | 'confinement'>,
+  deps: Pick<
+    LocalRunnerDeps,
+    'runSockets' | 'isEngineElsewhere' | 'paths' | 'processes' | 'worktrees' | 'confinement'
+  >,
   { run, profile, worktree }: { run: RunName; profile: string | null; worktree: string | null },
   spec: StartSpec,
   agent: { programs: readonly string[]; preset: Preset | null },
 ): Promise<RunningProcess> {
   const socket = await openRunSocket(deps, run, profile);
-  if (socket === null) return deps.processes.start(spec);
   const folder = sessionFolder(deps, run.sessionId);
   try {
+    if (socket === null) return await deps.processes.start(spec);
+    const isConfined = profile === 'strict';
+    const seat = isConfined ? SEAT_FOLDER : socket.folder;
+    const env = deps.isEngineElsewhere ? { ...spec.env, [SEAT_VARIABLE]: seat } : spec.env;
+    if (!isConfined) return await deps.processes.start({ ...spec, env });
     if (worktree === null) await deps.worktrees.listRepositories(spec.cwd, folder, deps.paths.agents);
     const argv = await deps.confinement.wrap({
       argv: spec.argv,
       programs: agent.programs,
       cwd: spec.cwd,
-      env: spec.env,
+      env,
       worktree,
       sessionFolder: folder,
       seatFolder: socket.folder,
       home: agent.preset?.home ?? null,
     });
-    return await deps.processes.start({ ...spec, argv, isConfined: true });
+    return await deps.processes.start({ ...spec, env, argv, isConfined: true });
   } catch (error) {
-    await socket.close();
+    await socket?.close();
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { renderWords } from '../../../core/api/words.ts';
 import { type Sentence, sentence } from '../../../core/base/sentence.ts';
 import type { WorkerGuidance } from '../guidance/index.ts';
 import type { Session } from '../rows.ts';
+import { writeSitePath } from '../site.ts';
 
 export interface InstructionDeps {
   workspaceName(): string;
@@ -73,7 +74,7 @@ then merge its work with {worktree.promote}.`;
 }
 
 function instructWorker({ sessionId, workerId, taskId, cwd }: Session, brief: string | null): Sentence {
-  const where = cwd === null ? '' : `, in ${cwd}`;
+  const where = cwd === null ? '' : `, in ${writeSitePath(cwd)}`;
   const task = brief === null ? `Your task is ${taskId}.` : `Your task ${taskId} is in ${brief}, complete.`;
   return sentence`You are its session ${sessionId} (worker ${workerId}; ${OWN_SEAT})${where}. ${task} Call {ask} when you are stuck or the choice is not yours: it waits for the answer. Send messages instead of \
 guessing, and call {verify.report} after your last commit.`;

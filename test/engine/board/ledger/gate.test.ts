@@ -47,6 +47,8 @@ describe('a task that its ledger holds', () => {
           tokenBudget: null,
           parent: null,
           race: null,
+          pool: null,
+          runner: null,
         }),
       stop: () => undefined,
       drop: () => true,

@@ -99,6 +99,7 @@ describe('a runner', () => {
           svc: null,
         }),
         checkConfinement: async () => undefined,
+        isEngineElsewhere: false,
         runSockets: createRunSockets({ root, version: '0', env }),
         agents: resolved,
         paths,
@@ -229,6 +230,7 @@ describe('a runner', () => {
         return remote;
       },
       findRunnerOf: (sessionId) => (sessionId === 's-4' ? 'r-1' : null),
+      closeRemotes: async () => undefined,
     });
     const { run, placement, order, work } = await startRun(router, 's-4', 'echo made >made.txt');
     assert.deepEqual(

@@ -1,0 +1,18 @@
+import { toPrintable } from '../../engine/core/base/text.ts';
+import type { CommandContext } from '../command.ts';
+import { type DoctorCheck, reportPass, reportWarning } from './check.ts';
+
+/** Checks the other machines of a running engine, a line each. */
+export async function checkMachines(context: Pick<CommandContext, 'engine'>): Promise<DoctorCheck[]> {
+  const client = await context.engine({ start: false });
+  const runners = await client.call('runner.list', {});
+  return runners.map(({ name, state, running, max, reason }) =>
+    reason === null || state === 'full'
+      ? reportPass('machine', `${name}: ${state}, ${running} of ${max} in use`)
+      : reportWarning(
+          'machine',
+          `${name}: ${toPrintable(reason)}`,
+          'docs/operate/fleet.md explains it; svc runner list shows the current state',
+        ),
+  );
+}

@@ -1,0 +1,117 @@
+import { listSecretVariables, resolveMachineHome } from '../../config/index.ts';
+import {
+  createFleetAccess,
+  type FleetAccess,
+  type RunningBranch,
+  type SilentMachine,
+  type WaitingSession,
+} from '../../fleet/index.ts';
+import { listProviderVariables } from '../../gateway/index.ts';
+import { type AgentRegistry, listPrograms, locateAgent } from '../../workers/agents/index.ts';
+import type { RunSockets } from '../../workers/runner/index.ts';
+import type { GitAccess, Worktrees } from '../../workers/runner/worktrees/index.ts';
+import type { Session, Sessions } from '../../workers/sessions/index.ts';
+import type { SharedDependencies } from './shared-dependencies.ts';
+
+/** Finds the branch of a session whose newest commits may be on another machine; null for any other. */
+function findRemoteBranch(session: Session): RunningBranch | null {
+  const { sessionId, runner, repository: folder, branch, baseCommit, state, commits, worktree } = session;
+  // At the end of a run its work may not have arrived.
+  if (state === 'ended' && (commits !== null || worktree === null)) return null;
+  return runner === null || folder === null || branch === null || baseCommit === null
+    ? null
+    : { sessionId, runner, folder, branch, baseCommit };
+}
+
+/** Builds the access to the machines that run workers besides this one. */
+export function createFleetModule(
+  shared: SharedDependencies,
+  others: {
+    sessions: Sessions;
+    agents: AgentRegistry;
+    runSockets: RunSockets;
+    worktrees: Worktrees;
+    git: GitAccess;
+    findGateway(): string;
+    /** Called when a machine can take runs, or cannot any more. */
+    onChange(): void;
+  },
+): FleetAccess {
+  const { storage, events, clock, log, root, paths, config, env, dataId, closing } = shared;
+  const { sessions, agents, runSockets, worktrees, git, findGateway, onChange } = others;
+
+  /** ssh and a person's own command get all variables but those that hold secrets of svc. */
+  function buildTransportEnvironment(): NodeJS.ProcessEnv {
+    const left = { ...env };
+    for (const name of [...listSecretVariables(config()), ...listProviderVariables(config())])
+      delete left[name];
+    return left;
+  }
+
+  function listWaiting(): WaitingSession[] {
+    const working = sessions.countByRunner();
+    return sessions.ready(clock.now(), { onlyElsewhere: true }).flatMap(({ sessionId, pool, ...rest }) => {
+      if (pool === null) return [];
+      const profile = rest.profile ?? (config().guard.profile || 'lite');
+      const choice = fleet.chooseMachine({ ...rest, pool, profile }, working);
+      return 'why' in choice ? [{ sessionId, why: choice.why }] : [];
+    });
+  }
+
+  function onLate({ sessionId, why }: WaitingSession): void {
+    const { taskId, pool } = sessions.get(sessionId);
+    const reason = `${sessionId} waits for a machine of the pool ${pool}: ${why}`;
+    recordAlert({ taskId, sessionId }, { code: 'no_runner', reason });
+  }
+
+  function onSilent({ name, why, sessions: working }: SilentMachine): void {
+    const cause = why ?? 'it does not answer';
+    const reason = `${name} has been silent for five minutes: ${cause}; ${working.join(', ')} work there`;
+    recordAlert({}, { code: 'runner_unreachable', reason });
+  }
+
+  function recordAlert(about: { taskId?: string; sessionId?: string }, data: Record<string, string>): void {
+    storage
+      .write(() => events.append({ kind: 'alert', ...about, via: 'engine', data }))
+      .catch((error: unknown) => log.warn({ error, ...about }, 'an alert was not recorded'));
+  }
+
+  const fleet = createFleetAccess({
+    fleet: dataId,
+    env: buildTransportEnvironment(),
+    storage,
+    clock,
+    log,
+    git,
+    worktrees,
+    agentsDir: paths.agents,
+    shareScope: { home: resolveMachineHome(env), root },
+    isRunOn({ sessionId, runId }, runner) {
+      const session = sessions.byRunId(runId);
+      return session?.sessionId === sessionId && session.runner === runner && session.state !== 'ended';
+    },
+    findRemoteBranch(branch) {
+      const session = sessions.byBranch(branch);
+      return session === null ? null : findRemoteBranch(session);
+    },
+    listRunning: () => sessions.listLive().flatMap((session) => findRemoteBranch(session) ?? []),
+    serveSeat: runSockets.serveConnection,
+    findGateway,
+    onChange,
+    listWaiting,
+    onLate,
+    onSilent,
+    findConfiguredPool: (project) =>
+      config().projects.find(({ id }) => id === project)?.pool || config().fleet.pool,
+    nameProject: (project) => project ?? config().project.name,
+    listPrograms(agent) {
+      try {
+        return listPrograms(locateAgent(agents.findCommand(agent).template, agent));
+      } catch {
+        return [];
+      }
+    },
+  });
+  closing(fleet.close);
+  return fleet;
+}

@@ -1,0 +1,24 @@
+import type { DispatchOptions } from '../board/index.ts';
+import { SvcError } from '../core/base/errors.ts';
+import type { Destination, DispatchDeps } from './context.ts';
+
+/**
+ * Finds where a session may run; null for this machine. A session that continues another works where its worktree is.
+ * Throws `usage`, `no_runner`, `share_missing`.
+ */
+export function findDestination(
+  { machines, sessions }: Pick<DispatchDeps, 'machines' | 'sessions'>,
+  project: string | null,
+  options: DispatchOptions,
+): Destination | null {
+  if (options.continues !== undefined) {
+    const { pool, runner } = sessions.get(options.continues);
+    return pool === null || runner === null ? null : { pool, runner };
+  }
+  const destination = machines.findDestination(project, options);
+  if (destination !== null && options.inplace === true)
+    throw new SvcError('usage', 'a run in the project’s own folder cannot be on another machine', {
+      hint: 'leave out inplace, or name the pool local',
+    });
+  return destination;
+}

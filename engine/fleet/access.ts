@@ -1,0 +1,147 @@
+import type { Clock } from '../core/base/clock.ts';
+import { asSvcError, SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
+import type { OtherMachines } from '../dispatch/index.ts';
+import type { Storage } from '../storage/index.ts';
+import type { MachineRunner } from '../workers/runner/runs/index.ts';
+import { chooseCandidate } from './choose-machine.ts';
+import type { Fleet, FleetDeps, RunningBranch } from './fleet.ts';
+import { createGoneRunner } from './gone-runner.ts';
+import { createRunnerRecords, type RunnerRecord, type RunnerRecords } from './records.ts';
+import { createProjectShares, type ProjectShares, type ShareScope } from './shares.ts';
+
+export interface FleetAccessDeps extends FleetDeps {
+  storage: Storage;
+  clock: Clock;
+  shareScope: ShareScope;
+  /** The pool of a project, or of the workspace; empty for this machine. */
+  findConfiguredPool(project: string | null): string;
+  /** Finds the branch of a session that works on another machine; null for any other. */
+  findRemoteBranch(branch: string): RunningBranch | null;
+  /** The name of a project; null is the workspace's own. */
+  nameProject(project: string | null): string;
+  /** The programs of an agent's command; empty for an unknown agent. */
+  listPrograms(agent: string): readonly string[];
+}
+
+/** The other machines of a workspace. Without any, nothing of the connections is loaded. */
+export interface FleetAccess extends OtherMachines {
+  records: RunnerRecords;
+  shares: ProjectShares;
+  /** Connects to all machines, at the start of the engine. */
+  start(): Promise<void>;
+  connect(record: RunnerRecord): Promise<void>;
+  disconnect(id: string): Promise<void>;
+  readState: Fleet['readState'];
+  /** Takes over what a running session has committed on its machine so far, for a limited time. Never rejects. */
+  fetchBranch(branch: string): Promise<void>;
+  /** Returns the name of a machine, also of one that was removed. */
+  nameMachine(id: string): string;
+  /** Returns the runner of a machine; for one that was removed, a runner that ends its sessions. Throws `no_runner`. */
+  findRunner(id: string): MachineRunner;
+  close(): Promise<void>;
+}
+
+/** Names this machine where a pool or a machine is named. */
+const LOCAL = 'local';
+
+export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
+  const records = createRunnerRecords(deps.storage, deps.clock);
+  const shares = createProjectShares(deps.shareScope);
+  let loading: Promise<Fleet> | null = null;
+  let fleet: Fleet | null = null;
+
+  function loadFleet(): Promise<Fleet> {
+    loading ??= import('./fleet.ts').then(({ createFleet }) => {
+      fleet = createFleet(deps);
+      return fleet;
+    });
+    return loading;
+  }
+
+  async function connect(record: RunnerRecord): Promise<void> {
+    (await loadFleet()).connect(record);
+  }
+
+  /** The pool that is named, or configured; null for this machine. */
+  function namePool(
+    project: string | null,
+    { pool, on }: { pool?: string | undefined; on?: string | undefined },
+  ) {
+    if (on === LOCAL) return null;
+    const named = pool ?? (on === undefined ? deps.findConfiguredPool(project) : undefined);
+    return named === undefined || named === '' || named === LOCAL ? null : named;
+  }
+
+  const findByName = (name: string): RunnerRecord | null =>
+    records.list().find((each) => each.name === name || each.id === name) ?? null;
+
+  return {
+    records,
+    shares,
+    hasAny: () => records.list().length > 0,
+    async start() {
+      for (const record of records.list()) await connect(record);
+    },
+    connect,
+    disconnect: async (id) => fleet?.disconnect(id),
+    readState: (id) => fleet?.readState(id) ?? null,
+    async fetchBranch(branch) {
+      const remote = fleet === null ? null : deps.findRemoteBranch(branch);
+      if (remote !== null) await fleet?.fetchBranch(remote);
+    },
+    nameMachine: records.findName,
+    findRunner(id) {
+      const runner = fleet?.findRunner(id) ?? null;
+      if (runner !== null) return runner;
+      if (!records.list().some((each) => each.id === id)) return createGoneRunner(id, deps.worktrees);
+      throw new SvcError('no_runner', `the machine ${id} is not connected yet`, {
+        hint: sentence`{runner.list} lists the machines`,
+      });
+    },
+    isKnown: (id) => records.list().some((each) => each.id === id),
+    isReachable: (id) => fleet?.readState(id)?.state === 'ready',
+    findPool(project, wanted) {
+      const pool = namePool(project, wanted);
+      if (pool !== null || wanted.on === undefined || wanted.on === LOCAL) return pool;
+      return findByName(wanted.on)?.pool ?? wanted.on;
+    },
+    findDestination(project, wanted) {
+      const { on } = wanted;
+      const isNamed = on !== undefined && on !== LOCAL;
+      const runner = isNamed ? records.resolve(on) : null;
+      const pool = runner?.pool ?? namePool(project, wanted);
+      if (pool === null) return null;
+      if (wanted.pool !== undefined && pool !== wanted.pool)
+        throw new SvcError('no_runner', `${on} is not in the pool ${wanted.pool}, but in ${pool}`);
+      if (!records.list().some((each) => each.pool === pool))
+        throw new SvcError('no_runner', `there is no machine in the pool ${pool}`, {
+          hint: sentence`{runner.list} lists them`,
+        });
+      shares.check(deps.nameProject(project), pool);
+      return { pool, runner: runner?.id ?? null };
+    },
+    chooseMachine({ pool, runner, agent, project, profile }, working) {
+      try {
+        shares.check(deps.nameProject(project), pool);
+      } catch (error) {
+        return { why: asSvcError(error).message };
+      }
+      const programs = deps.listPrograms(agent);
+      const candidates = records
+        .list()
+        .filter((each) => (runner === null ? each.pool === pool : each.id === runner))
+        .map((record) => ({
+          record,
+          state: fleet?.readState(record.id) ?? null,
+          hasAgent: fleet?.hasPrograms(record.id, programs) ?? null,
+          working: working.get(record.id) ?? 0,
+        }));
+      if (candidates.length === 0) return { why: 'its machine was removed' };
+      return chooseCandidate(candidates, { agent, isStrict: profile === 'strict' });
+    },
+    async close() {
+      await (await loading)?.close();
+    },
+  };
+}

@@ -1,0 +1,283 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { chooseStrongerProfile } from '../../core/access/guard-profile.ts';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import { findProgram } from '../../core/base/find-program.ts';
+import { isInsideFolder } from '../../core/base/paths.ts';
+import { findTailOffset } from '../../workers/runner/processes/index.ts';
+import type { LocalPlacement } from '../../workers/sessions/index.ts';
+import { orders, RECEIVED, streams, type WirePlacement } from '../messages.ts';
+import type { LinkHandlers } from '../wire/index.ts';
+import type { BoardLink } from './board-link.ts';
+import type { MachineRunnerParts } from './compose-runner.ts';
+import { createFollowedRuns } from './followed-runs.ts';
+import type { GatewayPorts } from './gateway-ports.ts';
+import type { MachineFolders } from './machine-folders.ts';
+import type { OwnRules } from './own-rules.ts';
+import { listRecordedRuns, readRunRecord, writeRunRecord } from './run-records.ts';
+import { sendLog } from './send-log.ts';
+
+interface Deps extends MachineRunnerParts {
+  folders: MachineFolders;
+  ports: GatewayPorts;
+  env: NodeJS.ProcessEnv;
+  /** Reads the PATH of `env` again. */
+  refreshPath(): Promise<void>;
+  /** Of this machine's own person. */
+  rules: OwnRules;
+}
+
+type OrderOf<Name extends keyof typeof orders> = z.infer<(typeof orders)[Name]>;
+type Profile = string | null;
+type StartOrder = Parameters<MachineRunnerParts['runner']['start']>[0];
+
+const probeInput = z.object({ programs: z.array(z.string().min(1).max(4096)).max(500) });
+
+/** Parses what the board has sent. Throws `fields_invalid`. */
+function parseInput<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  what: string,
+): z.output<Schema> {
+  const { success, data, error } = schema.safeParse(input);
+  if (success) return data;
+  throw new SvcError('fields_invalid', `the order ${what} is invalid: ${error.issues[0]?.path.join('.')}`);
+}
+
+/** Serves the orders of the board with the runner of this machine. */
+export function createOrderServer(deps: Deps) {
+  const { folders, runner, worktrees, transfers, ports, env, rules } = deps;
+  const { agents: agentsDir, mirrors } = folders;
+  const followed = createFollowedRuns(runner, agentsDir);
+  /** The stronger of the ordered profile and that of this machine's person. */
+  const raiseProfile = (profile: Profile): string => chooseStrongerProfile(profile ?? 'none', rules.profile);
+  /** The profile that a session was started with, which stays for its life. */
+  const findProfile = (id: string, ordered: Profile): Profile =>
+    listRecordedRuns(agentsDir).some(
+      (run) => run.sessionId === id && readRunRecord(agentsDir, run)?.profile === 'strict',
+    )
+      ? 'strict'
+      : ordered;
+  const findLogEnd = (sessionId: string): number => findTailOffset(join(agentsDir, sessionId, 'log'), 0);
+  const mirrorOf = (repository: string): string => join(mirrors, repository);
+
+  /** Returns the end of a session's branch, with the newest commits of a confined worker; null for none. */
+  const findTip = async (mirror: string, branch: string): Promise<string | null> =>
+    existsSync(mirror) ? worktrees.findHead(mirror, branch) : null;
+
+  /** Reads a placement as this machine sees it. Throws `path_outside` for a folder that is not a worktree of ours. */
+  function placeHere(placement: WirePlacement): LocalPlacement {
+    for (const path of [placement.worktree, placement.cwd])
+      if (!isInsideFolder(folders.worktrees, path) || path.includes('/../'))
+        throw new SvcError('path_outside', `${path} is not a worktree of this runner`);
+    return { ...placement, repository: mirrorOf(placement.repository) };
+  }
+
+  function placeThere(placement: LocalPlacement): WirePlacement {
+    const { repository, worktree, branch, baseCommit } = placement;
+    if (repository === null || worktree === null || branch === null || baseCommit === null)
+      throw new SvcError('internal', 'a session on another machine always has a worktree');
+    return { ...placement, repository: repository.slice(mirrors.length + 1), worktree, branch, baseCommit };
+  }
+
+  async function place(order: OrderOf<'place'>) {
+    const { origin } = order;
+    const placed = await runner.place({
+      ...order,
+      origin:
+        origin === null
+          ? null
+          : {
+              ...origin,
+              repository: mirrorOf(origin.repository),
+              folder: mirrorOf(origin.repository),
+              inplace: false,
+            },
+      placement: order.placement && placeHere(order.placement),
+      former: order.former && placeHere(order.former),
+      takenPorts: [],
+    });
+    return { ...placed, placement: placeThere(placed.placement) };
+  }
+
+  async function start(order: OrderOf<'start'>) {
+    const { run, agent } = order;
+    if (rules.agents !== null && !rules.agents.includes(agent))
+      throw new SvcError('agent_not_found', `the person of this machine does not allow ${agent}`);
+    const profile = raiseProfile(order.profile);
+    const gateway = order.gateway as StartOrder['gateway'];
+    const port =
+      gateway === null ? null : await ports.open(run, readRunRecord(agentsDir, run)?.gatewayPort ?? null);
+    if (existsSync(join(agentsDir, run.sessionId, run.runId)))
+      writeRunRecord(agentsDir, run, { profile, gatewayPort: port });
+    const { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email } = order.author;
+    // Of the commit that keeps what the worker leaves uncommitted.
+    if (name !== undefined && email !== undefined)
+      await transfers.setAuthor(mirrorOf(order.placement.repository), { name, email });
+    return runner.start({
+      ...order,
+      profile,
+      placement: placeHere(order.placement),
+      gateway: gateway === null ? null : { ...gateway, url: `http://127.0.0.1:${port}` },
+    });
+  }
+
+  /** Removes a worktree whose work the board has, and its branch in the mirror. */
+  async function removeWorktree({ session, placement, confirmed }: OrderOf<'clear'>): Promise<string[]> {
+    const { worktree, repository, branch } = placeHere(placement);
+    if (worktree === null || !existsSync(worktree)) return [];
+    const tip = await findTip(repository ?? '', branch ?? '');
+    if (tip !== confirmed)
+      return [`${worktree} was kept: its branch has commits that have not arrived on the engine’s machine`];
+    await worktrees.discard({
+      repository: repository ?? '',
+      branch: branch ?? '',
+      worktree,
+      // The mirror keeps what was removed under its own refs.
+      record: async () => undefined,
+    });
+    // The board has its log, and nothing resumes it any more.
+    rmSync(join(agentsDir, session.sessionId), { recursive: true, force: true });
+    return [];
+  }
+
+  async function clear(order: OrderOf<'clear'>): Promise<string[]> {
+    const { session, setup, placement } = order;
+    const problems = await runner.clear({ session, setup, placement: placeHere(placement) });
+    try {
+      return [...problems, ...(await removeWorktree(order))];
+    } catch (error) {
+      return [...problems, `${placement.worktree} was kept: ${asSvcError(error).message}`];
+    }
+  }
+
+  const calls: Record<
+    string,
+    (input: unknown, context: Parameters<LinkHandlers['onCall']>[2]) => Promise<unknown>
+  > = {
+    place: (input) => place(parseInput(orders.place, input, 'place')),
+    async prepare(input) {
+      const order = parseInput(orders.prepare, input, 'prepare');
+      // The board names its environment files and never sends them; this machine may have some of its own.
+      const own = rules.env[order.setup.id];
+      const setup = own === undefined ? { ...order.setup, envFiles: [] } : { ...order.setup, folder: own };
+      const profile = raiseProfile(order.profile);
+      const placement = placeHere(order.placement);
+      const prepared = await runner.prepare({ ...order, profile, setup, placement });
+      // A repeated call comes after the start, which has recorded more.
+      if (readRunRecord(agentsDir, order.run) === null)
+        writeRunRecord(agentsDir, order.run, { profile, gatewayPort: null });
+      return prepared;
+    },
+    start: (input) => start(parseInput(orders.start, input, 'start')),
+    adopt(input) {
+      const order = parseInput(orders.adopt, input, 'adopt');
+      return runner.adopt({ ...order, profile: findProfile(order.run.sessionId, order.profile) });
+    },
+    watch: (input, context) => followed.watch(parseInput(orders.watch, input, 'watch'), context),
+    async stop(input) {
+      const { run, graceMs } = parseInput(orders.stop, input, 'stop');
+      await runner.stop(run, graceMs);
+      return null;
+    },
+    async collect(input) {
+      const order = parseInput(orders.collect, input, 'collect');
+      const placement = order.placement && placeHere(order.placement);
+      ports.close(order.run.runId);
+      const result = await runner.collect({
+        ...order,
+        profile: findProfile(order.run.sessionId, order.profile),
+        placement,
+      });
+      return { ...result, logEnd: findLogEnd(order.run.sessionId) };
+    },
+    async keep(input) {
+      const order = parseInput(orders.keep, input, 'keep');
+      const { left } = await runner.keep({
+        ...order,
+        profile: findProfile(order.sessionId, order.profile),
+        placement: placeHere(order.placement),
+      });
+      return { left };
+    },
+    async discard(input) {
+      const run = parseInput(orders.discard, input, 'discard');
+      ports.close(run.runId);
+      const logEnd = findLogEnd(run.sessionId);
+      await runner.discard(run);
+      return { logEnd };
+    },
+    clear: (input) => clear(parseInput(orders.clear, input, 'clear')),
+    tips: (input) => transfers.listTips(mirrorOf(parseInput(orders.tips, input, 'tips').repository)),
+    async findTip(input) {
+      const { repository, branch } = parseInput(orders.findTip, input, 'findTip');
+      return findTip(mirrorOf(repository), branch);
+    },
+    async probe(input) {
+      const { programs } = parseInput(probeInput, input, 'probe');
+      const find = (): string[] =>
+        programs.filter((each) => findProgram(each, { cwd: '/', path: env.PATH }) !== undefined);
+      const found = find();
+      if (found.length === programs.length) return found;
+      await deps.refreshPath();
+      return find();
+    },
+  };
+
+  const handlers: LinkHandlers = {
+    async onCall(method, input, context) {
+      const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
+      if (call === undefined) throw new SvcError('usage', `this runner knows no order ${method}`);
+      return call(input, context);
+    },
+    async onStream(name, data) {
+      if (name === 'base') {
+        const { repository, ...base } = parseInput(streams.base, data, name);
+        const folder = mirrorOf(repository);
+        await transfers.openMirror(folder, base.commit);
+        return (stream) => {
+          transfers.receiveBase(folder, base, stream).then(
+            () => stream.end(RECEIVED),
+            (error: unknown) => stream.end(asSvcError(error).message),
+          );
+        };
+      }
+      if (name === 'work') {
+        const { repository, tip, known } = parseInput(streams.work, data, name);
+        const range = { wanted: [tip], known: await transfers.selectKnown(mirrorOf(repository), known) };
+        return (stream) => {
+          stream.resume();
+          void transfers
+            .sendCommits(mirrorOf(repository), range, stream)
+            .catch((error: unknown) => stream.destroy(asSvcError(error)));
+        };
+      }
+      if (name === 'log') {
+        const { sessionId, from } = parseInput(streams.log, data, name);
+        return (stream) => void sendLog(agentsDir, sessionId, from, stream);
+      }
+      throw new SvcError('usage', `this runner knows no stream ${name}`);
+    },
+  };
+
+  return {
+    handlers,
+    /** Opens again what the runs of an earlier process of this runner need. */
+    async resumeRuns(): Promise<void> {
+      for (const run of listRecordedRuns(agentsDir)) {
+        const port = readRunRecord(agentsDir, run)?.gatewayPort ?? null;
+        if (port !== null) await ports.open(run, port);
+        await followed.adoptAgain(run);
+      }
+    },
+  };
+}
+
+/** Joins the connections of runs to the board. */
+export function connectRuns({ runSockets }: Pick<MachineRunnerParts, 'runSockets'>, board: BoardLink): void {
+  runSockets.attach({
+    serve: (connection, run) => board.tunnel('seat', run, connection),
+    refuse: (connection) => void connection.destroy(),
+  });
+}

@@ -1,0 +1,111 @@
+import { type Clock, rfc3339 } from '../core/base/clock.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
+import type { Storage } from '../storage/index.ts';
+import { formatRunnerId, parseRunnerId } from '../workers/sessions/index.ts';
+
+/** A machine that runs workers. */
+export interface RunnerRecord {
+  /** Such as `r-7`; never used again. */
+  id: string;
+  name: string;
+  /** `[user@]host` for ssh. */
+  host: string;
+  /** The command that replaces ssh; null for ssh. */
+  via: string | null;
+  /** How svc is started there: words of a POSIX shell. */
+  command: string;
+  pool: string;
+  /** The most workers at a time. */
+  most: number;
+  addedAt: string;
+}
+
+export type NewRunner = Omit<RunnerRecord, 'id' | 'addedAt'>;
+
+interface RunnerRow {
+  id: number;
+  name: string;
+  host: string;
+  via: string | null;
+  command: string;
+  pool: string;
+  most: number;
+  added_at: number;
+}
+
+const readRow = ({ id, added_at: addedAt, ...row }: RunnerRow): RunnerRecord => ({
+  ...row,
+  id: formatRunnerId(id),
+  addedAt: rfc3339(addedAt),
+});
+
+/** The register of machines that run workers. Methods that change it are called inside `storage.write`. */
+export interface RunnerRecords {
+  list(): RunnerRecord[];
+  /** Finds a machine by its name or id. Throws `no_runner`. */
+  resolve(name: string): RunnerRecord;
+  /** Returns the name of a machine, also of one that was removed; the id itself for an unknown one. */
+  findName(id: string): string;
+  add(runner: NewRunner): RunnerRecord;
+  /** Sets how svc is started there. */
+  setCommand(id: string, command: string): void;
+  /** Removes a machine; sessions that worked there keep its id. */
+  remove(id: string): void;
+  /** Lists sessions that have not ended, or have a worktree there. */
+  listSessionsOn(id: string): string[];
+}
+
+export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): RunnerRecords {
+  const columns = 'id, name, host, via, command, pool, most, added_at';
+  const all = db.prepare<unknown[], RunnerRow>(
+    `SELECT ${columns} FROM runner WHERE removed_at IS NULL ORDER BY id`,
+  );
+  const nameOf = db.prepare<unknown[], { name: string }>('SELECT name FROM runner WHERE id = ?');
+  const insert = db.prepare(
+    'INSERT INTO runner (name, host, via, command, pool, most, added_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  const setCommand = db.prepare('UPDATE runner SET command = ? WHERE id = ?');
+  // A later machine may have its name.
+  const setRemoved = db.prepare(
+    `UPDATE runner SET removed_at = ?, name = name || ' (r-' || id || ')' WHERE id = ?`,
+  );
+  const sessionsOn = db.prepare<unknown[], { id: number }>(
+    `SELECT id FROM session WHERE runner = ? AND (state <> 'ended' OR worktree IS NOT NULL) ORDER BY id`,
+  );
+  /** Read at every turn of the queue, and changed here only. */
+  let known: RunnerRecord[] | null = null;
+  const list = (): RunnerRecord[] => (known ??= all.all().map(readRow));
+
+  return {
+    list,
+    resolve(name) {
+      const found = list().find((each) => each.name === name || each.id === name);
+      if (found !== undefined) return found;
+      throw new SvcError('no_runner', `there is no machine ${JSON.stringify(name)}`, {
+        hint: sentence`{runner.list} lists them`,
+      });
+    },
+    findName: (id) =>
+      list().find((each) => each.id === id)?.name ?? nameOf.get(parseRunnerId(id))?.name ?? id,
+    add({ name, host, via, command, pool, most }) {
+      if (list().some((each) => each.name === name))
+        throw new SvcError('exists', `there is a machine named ${name} already`);
+      known = null;
+      const { lastInsertRowid } = insert.run(name, host, via, command, pool, most, clock.now());
+      return readRow({
+        ...{ id: Number(lastInsertRowid), name, host, via, command, pool, most },
+        added_at: clock.now(),
+      });
+    },
+    setCommand(id, command) {
+      known = null;
+      setCommand.run(command, parseRunnerId(id));
+    },
+    remove(id) {
+      known = null;
+      setRemoved.run(clock.now(), parseRunnerId(id));
+    },
+    listSessionsOn: (id) => sessionsOn.all(parseRunnerId(id)).map((row) => `s-${row.id}`),
+  };
+}

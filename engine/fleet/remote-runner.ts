@@ -1,0 +1,203 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { asSvcError, SvcError } from '../core/base/errors.ts';
+import type { Log } from '../core/base/log.ts';
+import { NO_FACTS } from '../workers/agents/index.ts';
+import { type MachineRunner, NOTHING_KEPT, type RunExit } from '../workers/runner/runs/index.ts';
+import type { ProjectSetup } from '../workers/runner/setup/index.ts';
+import { SESSION_PREFIX, type Worktrees } from '../workers/runner/worktrees/index.ts';
+import type { Transfers } from '../workers/runner/worktrees/transfer/index.ts';
+import type { LocalPlacement } from '../workers/sessions/index.ts';
+import { countWork } from './count-work.ts';
+import { fetchWork, type RemoteBranch } from './fetch-work.ts';
+import type { LogMirror } from './log-mirror.ts';
+import type { MachineConnection } from './machine-connection.ts';
+import { runReport, type WirePlacement } from './messages.ts';
+import { sendBase } from './send-base.ts';
+
+/** The pause before a runner that is stopping is asked again, ms. */
+const AGAIN_MS = 1000;
+/** How often a run on a machine that is not connected counts as working, ms. */
+const BEAT_MS = 1000;
+
+/** Leaves out what stays here: the folder, and commands for a person. Of environment files only the names are sent. */
+const stripSetup = (setup: ProjectSetup): ProjectSetup => ({ ...setup, folder: '', run: [] });
+
+export interface RemoteRunnerDeps {
+  connection: MachineConnection;
+  transfers: Transfers;
+  worktrees: Pick<Worktrees, 'diffBranch'>;
+  logs: LogMirror;
+  log: Log;
+  /** Four hexadecimal digits that end the names of branches whose usual names are taken. */
+  suffix: string;
+}
+
+/** Runs workers on another machine. What is sent there and what comes back is checked here. */
+export function createRemoteRunner({
+  connection,
+  transfers,
+  worktrees,
+  logs,
+  log,
+  suffix,
+}: RemoteRunnerDeps): MachineRunner {
+  /** Writes a placement for its machine, which knows repositories by their ids. */
+  async function placeThere(placement: LocalPlacement): Promise<WirePlacement> {
+    const { repository, worktree, branch, baseCommit, cwd, base, port } = placement;
+    if (repository === null || worktree === null || branch === null || baseCommit === null)
+      throw new SvcError('worktree_unsafe', 'the session has no worktree on its machine');
+    const id = await transfers.identifyRepository(repository, baseCommit);
+    return { runner: null, repository: id, worktree, cwd, branch, base, baseCommit, port };
+  }
+
+  /** Writes a placement of the machine with the repository of this one. */
+  const placeHere = (placement: WirePlacement, repository: string | null): LocalPlacement => ({
+    ...placement,
+    repository,
+  });
+
+  const findBranch = (
+    placement: LocalPlacement,
+    { repository, branch, baseCommit }: WirePlacement,
+  ): RemoteBranch => ({
+    folder: placement.repository ?? '',
+    repository,
+    branch,
+    baseCommit,
+  });
+
+  /** Creates the branch of a new session here, so that no other workspace of the repository takes its name. */
+  async function reserveBranch(folder: string, sessionId: string, commit: string): Promise<string> {
+    for (const name of [sessionId, `${sessionId}-${suffix}`])
+      if (await transfers.createBranch(folder, `${SESSION_PREFIX}${name}`, commit))
+        return `${SESSION_PREFIX}${name}`;
+    throw new SvcError('exists', `the branch ${SESSION_PREFIX}${sessionId} exists already`);
+  }
+
+  const runner: MachineRunner = {
+    async place(order) {
+      const { sessionId, origin, placement, former, isQuiet, note } = order;
+      const folder = placement?.repository ?? former?.repository ?? origin?.repository ?? null;
+      const baseCommit = placement?.baseCommit ?? former?.baseCommit ?? origin?.baseCommit ?? null;
+      if (folder === null || baseCommit === null)
+        throw new SvcError('not_a_repository', 'a run on another machine needs a git repository', {
+          hint: 'run `git init` and commit something, or run it on this machine',
+        });
+      const repository = await transfers.identifyRepository(folder, baseCommit);
+      if (origin !== null) await sendBase(connection, transfers, { folder, repository, commit: baseCommit });
+      const start = origin && {
+        ...{ repository, baseCommit },
+        inside: origin.inside,
+        base: origin.base,
+        branch: await reserveBranch(folder, sessionId, baseCommit),
+      };
+      const placed = await connection.call('place', {
+        sessionId,
+        origin: start,
+        placement: placement && (await placeThere(placement)),
+        former: former && (await placeThere(former)),
+        isQuiet,
+        note,
+      });
+      const { placement: there } = placed;
+      const isOther = start !== null && there.branch !== start.branch;
+      if (isOther || there.repository !== repository || there.baseCommit !== baseCommit)
+        throw new SvcError('answer_invalid', 'the machine has placed the session elsewhere than ordered');
+      logs.follow(sessionId);
+      return { ...placed, placement: placeHere(placed.placement, folder) };
+    },
+    async prepare(order) {
+      logs.follow(order.run.sessionId);
+      return connection.call('prepare', {
+        ...order,
+        setup: stripSetup(order.setup),
+        placement: await placeThere(order.placement),
+      });
+    },
+    async start(order) {
+      return connection.call('start', { ...order, placement: await placeThere(order.placement) });
+    },
+    async adopt(order) {
+      logs.follow(order.run.sessionId);
+      return connection.call('adopt', order);
+    },
+    async watch(order, onReport) {
+      logs.follow(order.run.sessionId);
+      let facts = NO_FACTS;
+      const listen = {
+        onReport(data: unknown): void {
+          const report = runReport.safeParse(data).data;
+          if (report === undefined) return;
+          facts = report.facts;
+          onReport(report);
+        },
+      };
+      // The silence of a machine says nothing about the agent on it, which must not count as idle.
+      const beat = setInterval(() => {
+        if (connection.readState().state !== 'ready') onReport({ facts, quietMs: 0 });
+      }, BEAT_MS);
+      beat.unref();
+      try {
+        for (;;) {
+          const { run, format, outputFrom } = order;
+          const exit: RunExit | null = await connection.call('watch', { run, format, outputFrom }, listen);
+          if (exit !== null) return exit;
+          // That runner is stopping; the next one adopts the run.
+          await delay(AGAIN_MS);
+        }
+      } catch (error) {
+        if (asSvcError(error).code === 'engine_closing') return null;
+        throw error;
+      } finally {
+        clearInterval(beat);
+      }
+    },
+    async stop(run, graceMs) {
+      await connection.call('stop', { run, graceMs });
+    },
+    async collect(order) {
+      const placement = order.placement && (await placeThere(order.placement));
+      const { logEnd, ...result } = await connection.call('collect', { ...order, placement });
+      await logs.finish(order.run.sessionId, logEnd);
+      return result;
+    },
+    async keep(order) {
+      const { placement } = order;
+      if (placement === null) return NOTHING_KEPT;
+      try {
+        const there = await placeThere(placement);
+        const { left } = await connection.call('keep', { ...order, placement: there });
+        // The counts are the board's.
+        const branch = findBranch(placement, there);
+        const problem = await fetchWork(connection, transfers, branch);
+        if (problem !== null)
+          log.warn({ sessionId: order.sessionId, problem }, 'not all work was taken over');
+        const all = problem === null ? left : [...left, problem];
+        const isHere = (await transfers.findTip(branch.folder, branch.branch)) !== null;
+        return order.message === null || !isHere
+          ? { ...NOTHING_KEPT, left: all }
+          : { ...(await countWork(worktrees, branch)), left: all };
+      } catch (error) {
+        if (asSvcError(error).code === 'engine_closing') throw error;
+        const { message } = asSvcError(error);
+        log.warn({ sessionId: order.sessionId, error: message }, 'the work was not taken over');
+        return { ...NOTHING_KEPT, left: [`its work is still on its machine: ${message}`] };
+      }
+    },
+    async discard(run) {
+      const { logEnd } = await connection.call('discard', run);
+      await logs.finish(run.sessionId, logEnd);
+    },
+    async clear(order) {
+      const there = await placeThere(order.placement);
+      const confirmed = await transfers.findTip(order.placement.repository ?? '', there.branch);
+      return connection.call('clear', {
+        ...order,
+        setup: stripSetup(order.setup),
+        placement: there,
+        confirmed,
+      });
+    },
+  };
+  return runner;
+}
