@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { awaitEnd, dispatch, makeFleet, showSession } from '../../support/fleet.ts';
+import { isRunning } from '../../support/processes/processes.ts';
+import { until } from '../../support/wait.ts';
+
+const script = (...directives: string[]): string =>
+  ['work', ...directives.map((each) => `#agent: ${each}`)].join('\n');
+
+describe('a machine that cannot be reached', () => {
+  it('keeps its work: the session waits, is stopped when it is back, and no command waits for it', async () => {
+    const fleet = await makeFleet({ hosted: false });
+    const { ws, box } = fleet;
+    const svc = join(box.home, 'bin/svc');
+    try {
+      const client = await ws.connect();
+      const { session } = await dispatch(client, { body: script('edit a.txt x', 'hang'), on: 'box2' });
+      await until(async () => (await showSession(client, session)).state === 'running');
+      await until(() => box.listWorkers().length > 0);
+      chmodSync(svc, 0o000);
+      for (const pid of box.transportPids()) process.kill(pid, 'SIGKILL');
+      const listed = await until(async () => {
+        const [found] = await client.call('runner.list', {});
+        return found?.state === 'silent' && /svc/.test(found.reason ?? '') ? found : null;
+      });
+      assert.equal(listed.running, 1);
+      const { session: waiting } = await dispatch(client, { body: 'x', on: 'box2' });
+      assert.match((await showSession(client, waiting)).waits_for ?? '', /^box2 is not connected: /);
+      await client.call('worktree.diff', { session });
+      await client.call('worker.kill', { session });
+      assert.equal((await showSession(client, session)).state, 'running');
+      const pid = ws.daemonPid() ?? 0;
+      client.close();
+      const down = await ws.svc(['down', '--stop-workers', '--json']);
+      assert.deepEqual([down.code, down.json().left], [0, [session]], down.stderr);
+      await until(() => !isRunning(pid), 'the end of the engine');
+      assert.ok(box.listWorkers().length > 0);
+      chmodSync(svc, 0o755);
+      const next = await ws.connect();
+      assert.equal((await awaitEnd(next, session)).stop_reason, 'cancelled');
+      await until(() => box.listWorkers().length === 0);
+      assert.equal((await awaitEnd(next, waiting)).stop_reason, 'cancelled');
+      assert.equal(ws.repository.git('show', `svc/${session}:a.txt`), 'x');
+    } finally {
+      chmodSync(svc, 0o755);
+      await fleet.close();
+    }
+  });
+});
