@@ -1,5 +1,6 @@
 import type { DispatchOptions } from '../board/index.ts';
 import { SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
 import type { Destination, DispatchDeps } from './context.ts';
 
 /**
@@ -12,8 +13,12 @@ export function findDestination(
   options: DispatchOptions,
 ): Destination | null {
   if (options.continues !== undefined) {
-    const { pool, runner } = sessions.get(options.continues);
-    return pool === null || runner === null ? null : { pool, runner };
+    const { sessionId, taskId, pool, runner } = sessions.get(options.continues);
+    if (pool === null || runner === null) return null;
+    if (machines.isKnown(runner)) return { pool, runner };
+    throw new SvcError('no_runner', `the machine of ${sessionId} was removed, and its worktree with it`, {
+      hint: sentence`{task.run ${taskId}} starts over`,
+    });
   }
   const destination = machines.findDestination(project, options);
   if (destination !== null && options.inplace === true)
