@@ -21,7 +21,8 @@ export function explainMachine(
   { record, state, hasAgent, working }: Candidate,
   { agent, isStrict }: { agent: string; isStrict: boolean },
 ): string | null {
-  const { name } = record;
+  const { name, isDrained } = record;
+  if (isDrained) return `${name} is drained`;
   const most = countSlots(record, state);
   if (state === null || state.state === 'connecting') return `${name} is being connected`;
   if (state.state === 'silent') return `${name} is not connected: ${state.why ?? 'it does not answer'}`;

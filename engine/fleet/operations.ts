@@ -23,7 +23,7 @@ export interface ListedRunner {
   /** The most workers at a time. */
   max: number;
   running: number;
-  state: 'connecting' | 'ready' | 'full' | 'silent';
+  state: 'connecting' | 'ready' | 'full' | 'draining' | 'silent';
   /** Since when it is connected, or is not, RFC 3339; null before the first attempt. */
   since: string | null;
   /** Why it takes no work, a sentence; null if it does. */
@@ -117,13 +117,17 @@ export function fleetOperations(deps: Deps) {
   }
 
   function describeRunner(record: RunnerRecord): ListedRunner {
-    const { id, name, host, via, pool } = record;
+    const { id, name, host, via, pool, isDrained } = record;
     const running = deps.countWorking().get(id) ?? 0;
     const now = fleet.readState(id);
     const slots = countSlots(record, now);
     const isFull = now?.state === 'ready' && running >= slots;
     const projects = listShared(pool);
-    const whyNot = now?.why ?? (isFull ? `${running} of ${formatCount(slots, 'worker')}` : null);
+    const isDraining = isDrained && now?.state === 'ready';
+    const whyNot =
+      now?.why ??
+      (isDrained ? 'it gets no new run: svc runner drain --undo' : null) ??
+      (isFull ? `${running} of ${formatCount(slots, 'worker')}` : null);
     return {
       id,
       name,
@@ -132,7 +136,7 @@ export function fleetOperations(deps: Deps) {
       pool,
       max: slots,
       running,
-      state: isFull ? 'full' : (now?.state ?? 'connecting'),
+      state: isDraining ? 'draining' : isFull ? 'full' : (now?.state ?? 'connecting'),
       since: now === null ? null : rfc3339(now.since),
       reason: whyNot ?? (projects.length === 0 ? `no project is shared with the pool ${pool}` : null),
       projects,
@@ -208,6 +212,23 @@ export function fleetOperations(deps: Deps) {
         });
         await fleet.connect(record);
         return { ...describeRunner(record), folder: installed.folder, sentBytes: installed.sentBytes };
+      },
+    }),
+    operation({
+      name: 'runner.drain',
+      about: 'Lets a machine finish its runs without getting new ones; with `undo` it gets runs again.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ name: z.string().min(1), undo: z.boolean().optional() }),
+      run({ name, undo = false }, caller, call) {
+        const { id } = fleet.records.resolve(name);
+        return call.finish(() => {
+          fleet.records.setDrained(id, !undo);
+          storage.afterCommit(deps.look);
+          const data = { runner: id, name, isUndone: undo };
+          events.append({ kind: 'runner_drained', ...by(caller), data });
+          return describeRunner(fleet.records.resolve(id));
+        });
       },
     }),
     operation({

@@ -18,10 +18,12 @@ export interface RunnerRecord {
   pool: string;
   /** The most workers at a time. */
   most: number;
+  /** True if it gets no new run. */
+  isDrained: boolean;
   addedAt: string;
 }
 
-export type NewRunner = Omit<RunnerRecord, 'id' | 'addedAt'>;
+export type NewRunner = Omit<RunnerRecord, 'id' | 'isDrained' | 'addedAt'>;
 
 interface RunnerRow {
   id: number;
@@ -31,11 +33,13 @@ interface RunnerRow {
   command: string;
   pool: string;
   most: number;
+  drained_at: number | null;
   added_at: number;
 }
 
-const readRow = ({ id, added_at: addedAt, ...row }: RunnerRow): RunnerRecord => ({
+const readRow = ({ id, added_at: addedAt, drained_at: drainedAt, ...row }: RunnerRow): RunnerRecord => ({
   ...row,
+  isDrained: drainedAt !== null,
   id: formatRunnerId(id),
   addedAt: rfc3339(addedAt),
 });
@@ -48,8 +52,8 @@ export interface RunnerRecords {
   /** Returns the name of a machine, also of one that was removed; the id itself for an unknown one. */
   findName(id: string): string;
   add(runner: NewRunner): RunnerRecord;
-  /** Sets how svc is started there. */
-  setCommand(id: string, command: string): void;
+  /** Lets a machine finish its runs without getting new ones, or use it again. */
+  setDrained(id: string, isDrained: boolean): void;
   /** Removes a machine; sessions that worked there keep its id. */
   remove(id: string): void;
   /** Lists sessions that have not ended, or have a worktree there. */
@@ -57,7 +61,7 @@ export interface RunnerRecords {
 }
 
 export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): RunnerRecords {
-  const columns = 'id, name, host, via, command, pool, most, added_at';
+  const columns = 'id, name, host, via, command, pool, most, drained_at, added_at';
   const all = db.prepare<unknown[], RunnerRow>(
     `SELECT ${columns} FROM runner WHERE removed_at IS NULL ORDER BY id`,
   );
@@ -65,7 +69,7 @@ export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): 
   const insert = db.prepare(
     'INSERT INTO runner (name, host, via, command, pool, most, added_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
-  const setCommand = db.prepare('UPDATE runner SET command = ? WHERE id = ?');
+  const setDrained = db.prepare('UPDATE runner SET drained_at = ? WHERE id = ?');
   // A later machine may have its name.
   const setRemoved = db.prepare(
     `UPDATE runner SET removed_at = ?, name = name || ' (r-' || id || ')' WHERE id = ?`,
@@ -95,12 +99,13 @@ export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): 
       const { lastInsertRowid } = insert.run(name, host, via, command, pool, most, clock.now());
       return readRow({
         ...{ id: Number(lastInsertRowid), name, host, via, command, pool, most },
+        drained_at: null,
         added_at: clock.now(),
       });
     },
-    setCommand(id, command) {
+    setDrained(id, isDrained) {
       known = null;
-      setCommand.run(command, parseRunnerId(id));
+      setDrained.run(isDrained ? clock.now() : null, parseRunnerId(id));
     },
     remove(id) {
       known = null;

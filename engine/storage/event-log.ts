@@ -25,6 +25,7 @@ export type EventKind =
   | 'project_shared'
   | 'project_unshared'
   | 'runner_added'
+  | 'runner_drained'
   | 'runner_removed'
   | 'project_untrusted'
   | 'sealed'

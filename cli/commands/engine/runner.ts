@@ -150,6 +150,22 @@ const list = defineCommand({
   },
 });
 
+const drain = defineCommand({
+  name: 'runner drain',
+  about: 'let a machine finish its runs without getting new ones',
+  args: [{ name: 'name', about: 'its name or id' }],
+  flags: { undo: { type: 'boolean', about: 'let it get runs again' } },
+  examples: ['runner drain box2', 'runner drain box2 --undo'],
+  async run(context) {
+    const client = await context.engine();
+    const { undo } = context.flags;
+    const drained = await client.call('runner.drain', { name: context.arg(0), ...(undo ? { undo } : {}) });
+    context.result(drained, ({ name, running, max }) =>
+      undo ? `${name} gets runs again` : `${name} gets no new run; ${running} of ${max} are still at work`,
+    );
+  },
+});
+
 const remove = defineCommand({
   name: 'runner remove',
   about: 'take a machine out of the fleet; removes svc, worktrees and mirrors there',
@@ -213,4 +229,4 @@ const leave = defineCommand({
   },
 });
 
-export const runnerCommands: readonly Command[] = [add, list, remove, connect, serve, leave];
+export const runnerCommands: readonly Command[] = [add, list, drain, remove, connect, serve, leave];

@@ -10,7 +10,10 @@ const READY = {
 } as const satisfies Candidate['state'];
 
 /** A machine with the agent and four free slots, but for what is given. */
-const machine = (id: string, more: Partial<Candidate> & { most?: number } = {}): Candidate => ({
+const machine = (
+  id: string,
+  more: Partial<Candidate> & { most?: number; isDrained?: boolean } = {},
+): Candidate => ({
   record: {
     id,
     name: `box-${id}`,
@@ -19,6 +22,7 @@ const machine = (id: string, more: Partial<Candidate> & { most?: number } = {}):
     command: 'svc',
     pool: 'p',
     most: more.most ?? 4,
+    isDrained: more.isDrained ?? false,
     addedAt: '',
   },
   state: READY,
@@ -48,6 +52,7 @@ test('a machine that takes no run gives its reason', () => {
     explain(machine('r-1', { state: { ...READY, state: 'silent', why: 'no route' } })),
     /no route/,
   );
+  assert.match(explain(machine('r-1', { isDrained: true })), /is drained/);
   assert.match(explain(machine('r-1', { hasAgent: null })), /is asked whether it has claude/);
   assert.match(explain(machine('r-1', { hasAgent: false })), /has no claude/);
   assert.match(explain(machine('r-1', { working: 4 })), /is full: 4 of 4/);

@@ -89,6 +89,18 @@ describe('a run on another machine', () => {
     await assert.rejects(near, { code: 'tool_missing' });
   });
 
+  it('waits while its machine is drained, and while its project is not shared', async () => {
+    const drained = await client.call('runner.drain', { name: 'box2' });
+    assert.deepEqual([drained.state, drained.running], ['draining', 0]);
+    const { session } = await dispatch(client, { body: 'x', on: 'box2' });
+    assert.match((await showSession(client, session)).waits_for ?? '', /^box2 is drained$/);
+    await client.call('project.unshare', { id: 'workspace', pool: 'default' });
+    assert.equal((await client.call('runner.drain', { name: 'box2', undo: true })).state, 'ready');
+    assert.match((await showSession(client, session)).waits_for ?? '', /may not be sent/);
+    await client.call('project.share', { id: 'workspace', pool: 'default' });
+    assert.equal((await awaitEnd(client, session)).exit_code, 0);
+  });
+
   it('waits for an agent that the machine lacks, and starts once it is installed there', async () => {
     const { session } = await dispatch(client, { body: 'x', agent: 'later', on: 'box2' });
     await until(async () => /^box2 has no later$/.test((await showSession(client, session)).waits_for ?? ''));
