@@ -5,6 +5,8 @@ import type { DispatchDeps } from './context.ts';
 
 /** Interval for checking limits, ms. */
 const TICK_MS = 250;
+/** How long a machine that is connected again may take to say what has become of a run, ms. */
+const RETURN_MS = 5000;
 
 /** The state of a run that its limits depend on. */
 export interface RunActivity {
@@ -46,11 +48,11 @@ export function findRunStart(
 export async function enforceLimits<T>(
   deps: Pick<
     DispatchDeps,
-    'storage' | 'sessions' | 'events' | 'runner' | 'clock' | 'log' | 'questions' | 'graceMs'
+    'storage' | 'sessions' | 'events' | 'runner' | 'machines' | 'clock' | 'log' | 'questions' | 'graceMs'
   >,
   { run, startedAt, activity, looks, over }: LimitedWork<T>,
 ): Promise<{ value: T; wasStopped: boolean }> {
-  const { storage, sessions, events, runner, clock, log, graceMs } = deps;
+  const { storage, sessions, events, runner, machines, clock, log, graceMs } = deps;
   const { sessionId } = run;
   const session = sessions.get(sessionId);
   const idleTimeoutSec = activity === null ? 0 : session.idleTimeoutSec;
@@ -58,6 +60,8 @@ export async function enforceLimits<T>(
   /** When its end was reported, and when its last question was seen open. */
   let endedAt: number | null = null;
   let askingAt = startedAt;
+  /** When its machine was last seen away, where it may have ended. */
+  let awayAt = Number.NEGATIVE_INFINITY;
 
   /** The reason is on disk before the first signal, so that a crash in between does not lose it. */
   async function stopFor(reason: StopReason): Promise<void> {
@@ -81,9 +85,12 @@ export async function enforceLimits<T>(
     if (hold !== 'none') askingAt = now;
     // It may continue after an end, when something that it waited for has arrived.
     endedAt = activity?.hasTold() ? (endedAt ?? now) : null;
+    if (session.runner !== null && !machines.isReachable(session.runner)) awayAt = now;
+    const isAway = now - awayAt < RETURN_MS;
     const idleSince = Math.max(activity?.lastOutputAt() ?? startedAt, startedAt, askingAt);
-    const due: StopReason | null =
-      hold === 'overdue'
+    const due: StopReason | null = isAway
+      ? null
+      : hold === 'overdue'
         ? 'unanswered'
         : now - startedAt >= session.timeoutSec * 1000
           ? hold === 'pausable'

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
-import { NO_FACTS } from '../workers/agents/index.ts';
 import { type MachineRunner, NOTHING_KEPT, type RunExit } from '../workers/runner/runs/index.ts';
 import type { ProjectSetup } from '../workers/runner/setup/index.ts';
 import { SESSION_PREFIX, type Worktrees } from '../workers/runner/worktrees/index.ts';
@@ -16,8 +15,6 @@ import { sendBase } from './send-base.ts';
 
 /** The pause before a runner that is stopping is asked again, ms. */
 const AGAIN_MS = 1000;
-/** How often a run on a machine that is not connected counts as working, ms. */
-const BEAT_MS = 1000;
 
 /** Leaves out what stays here: the folder, and commands for a person. Of environment files only the names are sent. */
 const stripSetup = (setup: ProjectSetup): ProjectSetup => ({ ...setup, folder: '', run: [] });
@@ -123,20 +120,12 @@ export function createRemoteRunner({
     },
     async watch(order, onReport) {
       logs.follow(order.run.sessionId);
-      let facts = NO_FACTS;
       const listen = {
         onReport(data: unknown): void {
           const report = runReport.safeParse(data).data;
-          if (report === undefined) return;
-          facts = report.facts;
-          onReport(report);
+          if (report !== undefined) onReport(report);
         },
       };
-      // The silence of a machine says nothing about the agent on it, which must not count as idle.
-      const beat = setInterval(() => {
-        if (connection.readState().state !== 'ready') onReport({ facts, quietMs: 0 });
-      }, BEAT_MS);
-      beat.unref();
       try {
         for (;;) {
           const { run, format, outputFrom } = order;
@@ -148,8 +137,6 @@ export function createRemoteRunner({
       } catch (error) {
         if (asSvcError(error).code === 'engine_closing') return null;
         throw error;
-      } finally {
-        clearInterval(beat);
       }
     },
     async stop(run, graceMs) {

@@ -10,6 +10,33 @@ const script = (...directives: string[]): string =>
   ['work', ...directives.map((each) => `#agent: ${each}`)].join('\n');
 
 describe('a machine that cannot be reached', () => {
+  it('ends its run in time, though the engine learns of it after the time limit', async () => {
+    const fleet = await makeFleet();
+    const { ws, box } = fleet;
+    const svc = join(box.home, 'bin/svc');
+    try {
+      const client = await ws.connect();
+      const begun = performance.now();
+      const { session } = await dispatch(client, {
+        ...{ body: script('edit a.txt x', 'sleep 3000', 'edit b.txt y'), on: 'box2', timeout_sec: 6 },
+      });
+      await until(async () => (await showSession(client, session)).state === 'running');
+      await until(() => box.listWorkers().length > 0);
+      chmodSync(svc, 0o000);
+      for (const pid of box.transportPids()) process.kill(pid, 'SIGKILL');
+      await until(() => box.listWorkers().length === 0, 'the end of the worker');
+      await until(() => performance.now() - begun > 8000, 'the time limit');
+      assert.equal((await showSession(client, session)).stop_reason, null);
+      chmodSync(svc, 0o755);
+      const { failure, commits } = await awaitEnd(client, session);
+      assert.deepEqual([failure, commits], [null, 1]);
+      assert.equal(ws.repository.git('show', `svc/${session}:b.txt`), 'y');
+    } finally {
+      chmodSync(svc, 0o755);
+      await fleet.close();
+    }
+  });
+
   it('keeps its work: the session waits, is stopped when it is back, and no command waits for it', async () => {
     const fleet = await makeFleet({ hosted: false });
     const { ws, box } = fleet;
