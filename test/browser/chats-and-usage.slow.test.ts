@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { TELEMETRY_SCHEMA } from '../../engine/core/link-protocol/telemetry-day.ts';
 import { SLACK_APP, type Slack } from '../../fixtures/slack/slack.ts';
 import { startTelegram, type TelegramFixture } from '../../fixtures/telegram/telegram.ts';
 import { connectSlack, startChattySlack } from '../engine/linked-server/chats/slack/linked-rig.ts';
@@ -37,7 +38,7 @@ async function tellDays(server: TestServer, ann: Caller): Promise<void> {
       method: 'PUT',
       headers: { ...protocol, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({
-        schema: 1,
+        schema: TELEMETRY_SCHEMA,
         day,
         version: '1.2.3',
         node: 24,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 // name. Both sides validate with this schema; docs/team/telemetry.md and docs/reference/telemetry.schema.json are generated from it.
 
 /** Increased with every new field or term: nothing new is sent before a person has seen it. */
-export const TELEMETRY_SCHEMA = 1;
+export const TELEMETRY_SCHEMA = 2;
 
 /** Retention of days on a server. */
 export const KEPT_TELEMETRY_DAYS = 400;
@@ -45,6 +45,7 @@ export const RUN_ENDS = [
   'no_result',
   'killed',
   'lost',
+  'runner_lost',
   'reported',
   'timeout',
   'idle_timeout',

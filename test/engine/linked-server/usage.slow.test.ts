@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, it } from 'node:test';
-import { KEPT_TELEMETRY_DAYS, type TelemetryDay } from '../../../engine/core/link-protocol/telemetry-day.ts';
+import {
+  KEPT_TELEMETRY_DAYS,
+  TELEMETRY_SCHEMA,
+  type TelemetryDay,
+} from '../../../engine/core/link-protocol/telemetry-day.ts';
 import { askRunningServer, importServer } from '../../../engine/linked-server/index.ts';
 import {
   type Browser,
@@ -34,7 +38,7 @@ const dayBefore = (server: TestServer, days: number): string =>
   new Date(server.clock.now() - days * DAY_MS).toISOString().slice(0, 10);
 
 const usageOf = (day: string, more: Partial<TelemetryDay> = {}): TelemetryDay => ({
-  schema: 1,
+  schema: TELEMETRY_SCHEMA,
   day,
   version: '1.2.3',
   node: 24,
@@ -108,7 +112,7 @@ onBothDatabases((start, makeDatabase) => {
     const good = usageOf(day);
     const refused: unknown[] = [
       { ...good, prompt: 'secret' },
-      { ...good, schema: 2 },
+      { ...good, schema: TELEMETRY_SCHEMA + 1 },
       { ...good, version: 'my-own-fork' },
       { ...good, platform: 'my-laptop' },
       { ...good, tasks: { cli: 1, mine: 1 } },
