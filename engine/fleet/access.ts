@@ -33,6 +33,7 @@ export interface FleetAccess extends OtherMachines {
   connect(record: RunnerRecord): Promise<void>;
   disconnect(id: string): Promise<void>;
   readState: Fleet['readState'];
+  reconnect: Fleet['reconnect'];
   /** Takes over what a running session has committed on its machine so far, for a limited time. Never rejects. */
   fetchBranch(branch: string): Promise<void>;
   /** Returns the name of a machine, also of one that was removed. */
@@ -86,6 +87,7 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
     connect,
     disconnect: async (id) => fleet?.disconnect(id),
     readState: (id) => fleet?.readState(id) ?? null,
+    reconnect: (id) => fleet?.reconnect(id),
     async fetchBranch(branch) {
       const remote = fleet === null ? null : deps.findRemoteBranch(branch);
       if (remote !== null) await fleet?.fetchBranch(remote);

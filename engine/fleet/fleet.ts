@@ -63,6 +63,8 @@ export interface Fleet {
   findRunner(id: string): MachineRunner | null;
   /** Returns how a machine is reached; null for an unknown one. */
   readState(id: string): MachineState | null;
+  /** Tries to reach a machine that is not connected now. */
+  reconnect(id: string): void;
   /** Takes over what a session has committed so far, if its machine is connected. Never rejects. */
   fetchBranch(branch: RunningBranch): Promise<void>;
   hasPrograms(id: string, programs: readonly string[]): boolean | null;
@@ -151,6 +153,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       await machine?.close();
     },
     findRunner: (id) => machines.get(id)?.runner ?? null,
+    reconnect: (id) => machines.get(id)?.connection.reconnect(),
     readState: (id) => machines.get(id)?.connection.readState() ?? null,
     fetchBranch,
     hasPrograms: (id, programs) => machines.get(id)?.connection.hasPrograms(programs) ?? null,

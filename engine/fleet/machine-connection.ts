@@ -51,6 +51,8 @@ export interface MachineState {
 export interface MachineConnection {
   readonly record: RunnerRecord;
   readState(): MachineState;
+  /** Tries to connect now, without waiting for the pause to end. */
+  reconnect(): void;
   /** Reports whether all of these programs are there; null while that is not known. */
   hasPrograms(programs: readonly string[]): boolean | null;
   /**
@@ -185,6 +187,7 @@ export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDe
   return {
     record,
     readState: () => state,
+    reconnect: kept.reconnectNow,
     hasPrograms(wanted) {
       const unknown = wanted.filter((each) => !programs.has(each) && !asked.has(each));
       for (const each of unknown) asked.add(each);

@@ -147,11 +147,16 @@ export function fleetOperations(deps: Deps) {
   return [
     operation({
       name: 'runner.list',
-      about: 'The machines that run workers, what each does, and why it takes no work.',
+      about:
+        'The machines that run workers, what each does, and why it takes no work. Those that are not connected are tried again now.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({ limit: z.int().min(1).max(100_000).optional(), cursor }),
-      run: (part) => takePage(fleet.records.list(), part, ({ id }) => id).map(describeRunner),
+      run(part) {
+        const listed = takePage(fleet.records.list(), part, ({ id }) => id).map(describeRunner);
+        for (const { id, state } of listed) if (state === 'silent') fleet.reconnect(id);
+        return listed;
+      },
     }),
     operation({
       name: 'runner.inspect',

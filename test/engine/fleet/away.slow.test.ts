@@ -28,6 +28,8 @@ describe('a machine that cannot be reached', () => {
       await until(() => performance.now() - begun > 8000, 'the time limit');
       assert.equal((await showSession(client, session)).stop_reason, null);
       chmodSync(svc, 0o755);
+      // A person who looks does not wait for the pause to end.
+      await client.call('runner.list', {});
       const { failure, commits } = await awaitEnd(client, session);
       assert.deepEqual([failure, commits], [null, 1]);
       assert.equal(ws.repository.git('show', `svc/${session}:b.txt`), 'y');
