@@ -74,9 +74,6 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
     return named === undefined || named === '' || named === LOCAL ? null : named;
   }
 
-  const findByName = (name: string): RunnerRecord | null =>
-    records.list().find((each) => each.name === name || each.id === name) ?? null;
-
   return {
     records,
     shares,
@@ -106,7 +103,7 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
     findPool(project, wanted) {
       const pool = namePool(project, wanted);
       if (pool !== null || wanted.on === undefined || wanted.on === LOCAL) return pool;
-      return findByName(wanted.on)?.pool ?? wanted.on;
+      return records.find(wanted.on)?.pool ?? wanted.on;
     },
     findDestination(project, wanted) {
       const { on } = wanted;

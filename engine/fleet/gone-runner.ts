@@ -1,9 +1,8 @@
 import { SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import { NO_FACTS } from '../workers/agents/index.ts';
-import { type MachineRunner, NOTHING_KEPT } from '../workers/runner/runs/index.ts';
+import { countBranch, type MachineRunner, NOTHING_KEPT } from '../workers/runner/runs/index.ts';
 import type { Worktrees } from '../workers/runner/worktrees/index.ts';
-import { countWork } from './count-work.ts';
 
 /** Ends the sessions of a machine that was removed: their runs were ended there, and their work is what has arrived here. */
 export function createGoneRunner(id: string, worktrees: Pick<Worktrees, 'diffBranch'>): MachineRunner {
@@ -28,7 +27,7 @@ export function createGoneRunner(id: string, worktrees: Pick<Worktrees, 'diffBra
       const { repository = null, branch = null, baseCommit = null } = placement ?? {};
       if (message === null || repository === null || branch === null || baseCommit === null)
         return { ...NOTHING_KEPT, left };
-      const kept = await countWork(worktrees, { folder: repository, branch, baseCommit }).catch(
+      const kept = await countBranch(worktrees, { repository, head: branch, baseCommit }).catch(
         () => NOTHING_KEPT,
       );
       return { ...kept, left };

@@ -150,15 +150,12 @@ export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDe
     }
   }
 
-  async function callMachine(
-    method: string,
-    order: unknown,
-    options?: { onReport?(report: unknown): void },
-  ): Promise<unknown> {
+  /** Does something on the connection, and again on the next one if it was lost. */
+  async function withLink<T>(use: (link: Link) => Promise<T>, signal?: AbortSignal): Promise<T> {
     for (;;) {
-      const link = await nextLink();
+      const link = await nextLink(signal);
       try {
-        return await link.call(method, order, options);
+        return await use(link);
       } catch (error) {
         if (isClosed) throw closedError();
         if (!isLinkLost(error)) throw error;
@@ -169,7 +166,7 @@ export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDe
 
   /** Asks the machine which programs it has. */
   async function probePrograms(wanted: readonly string[]): Promise<void> {
-    const found = await callMachine('probe', { programs: wanted });
+    const found = await withLink((link) => link.call('probe', { programs: wanted }));
     for (const program of wanted) programs.set(program, Array.isArray(found) && found.includes(program));
     deps.onChange();
   }
@@ -201,22 +198,14 @@ export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDe
       return wanted.every((each) => programs.get(each));
     },
     async call(method, order, options) {
-      const { success, data } = answers[method].safeParse(await callMachine(method, order, options));
+      const { success, data } = answers[method].safeParse(
+        await withLink((link) => link.call(method, order, options)),
+      );
       if (success) return data as never;
       throw new SvcError('answer_invalid', `${name} has answered ${method} in a form that is not allowed`);
     },
-    async openStream(streamName, data, lane, signal) {
-      for (;;) {
-        const link = await nextLink(signal);
-        try {
-          return await link.openStream(streamName, data, lane, signal);
-        } catch (error) {
-          if (isClosed) throw closedError();
-          if (!isLinkLost(error)) throw error;
-          await link.ended;
-        }
-      }
-    },
+    openStream: (streamName, data, lane, signal) =>
+      withLink((link) => link.openStream(streamName, data, lane, signal), signal),
     async close() {
       isClosed = true;
       if (nextProbe !== null) clearTimeout(nextProbe);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { END_CODES } from '../workers/agents/index.ts';
 import { MOST_TIPS } from '../workers/runner/worktrees/transfer/index.ts';
 
 /** What the board and the machine of a runner say to each other. Each end checks all that it reads. */
@@ -143,18 +144,7 @@ const usage = z.object({
 });
 const failedEnd = z.object({
   ok: z.literal(false),
-  code: z.enum([
-    'permission_denied',
-    'auth_failed',
-    'rate_limited',
-    'usage_limit',
-    'budget_exceeded',
-    'turn_limit',
-    'context_exceeded',
-    'refused',
-    'model_error',
-    'agent_error',
-  ]),
+  code: z.enum(END_CODES),
   text: z.string().max(1000),
   resetAt: z.number().nullable(),
 });
@@ -213,7 +203,7 @@ export const streams = {
   }),
   /** Board to machine, which answers with a pack of the work of a session. */
   work: z.object({ repository: repositoryId, tip: objectId, known: z.array(objectId).max(MOST_TIPS) }),
-  /** Board to machine, which answers with the log of a session from an offset on: see `log-lines.ts`. */
+  /** Board to machine, which answers with the log of a session from an offset on: see `log-blocks.ts`. */
   log: z.object({ sessionId, from: offset }),
   /** Machine to board: a connection of a worker to the engine. */
   seat: runName,

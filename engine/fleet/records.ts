@@ -47,7 +47,9 @@ const readRow = ({ id, added_at: addedAt, drained_at: drainedAt, ...row }: Runne
 /** The register of machines that run workers. Methods that change it are called inside `storage.write`. */
 export interface RunnerRecords {
   list(): RunnerRecord[];
-  /** Finds a machine by its name or id. Throws `no_runner`. */
+  /** Finds a machine by its name or id; null for none. */
+  find(name: string): RunnerRecord | null;
+  /** Finds a machine as `find`. Throws `no_runner`. */
   resolve(name: string): RunnerRecord;
   /** Returns the name of a machine, also of one that was removed; the id itself for an unknown one. */
   findName(id: string): string;
@@ -81,11 +83,15 @@ export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): 
   let known: RunnerRecord[] | null = null;
   const list = (): RunnerRecord[] => (known ??= all.all().map(readRow));
 
+  const find = (name: string): RunnerRecord | null =>
+    list().find((each) => each.name === name || each.id === name) ?? null;
+
   return {
     list,
+    find,
     resolve(name) {
-      const found = list().find((each) => each.name === name || each.id === name);
-      if (found !== undefined) return found;
+      const found = find(name);
+      if (found !== null) return found;
       throw new SvcError('no_runner', `there is no machine ${JSON.stringify(name)}`, {
         hint: sentence`{runner.list} lists them`,
       });

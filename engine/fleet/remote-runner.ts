@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
-import { type MachineRunner, NOTHING_KEPT, type RunExit } from '../workers/runner/runs/index.ts';
+import { countBranch, type MachineRunner, NOTHING_KEPT, type RunExit } from '../workers/runner/runs/index.ts';
 import type { ProjectSetup } from '../workers/runner/setup/index.ts';
 import { SESSION_PREFIX, type Worktrees } from '../workers/runner/worktrees/index.ts';
 import type { Transfers } from '../workers/runner/worktrees/transfer/index.ts';
 import type { LocalPlacement } from '../workers/sessions/index.ts';
-import { countWork } from './count-work.ts';
 import { fetchWork, type RemoteBranch } from './fetch-work.ts';
 import type { LogMirror } from './log-mirror.ts';
 import type { MachineConnection } from './machine-connection.ts';
@@ -160,10 +159,11 @@ export function createRemoteRunner({
         if (problem !== null)
           log.warn({ sessionId: order.sessionId, problem }, 'not all work was taken over');
         const all = problem === null ? left : [...left, problem];
+        const work = { repository: branch.folder, head: branch.branch, baseCommit: branch.baseCommit };
         const isHere = (await transfers.findTip(branch.folder, branch.branch)) !== null;
         return order.message === null || !isHere
           ? { ...NOTHING_KEPT, left: all }
-          : { ...(await countWork(worktrees, branch)), left: all };
+          : { ...(await countBranch(worktrees, work)), left: all };
       } catch (error) {
         if (asSvcError(error).code === 'engine_closing') throw error;
         const { message } = asSvcError(error);

@@ -176,6 +176,10 @@ interface Wanted {
   pool?: string;
 }
 
+/** Writes a prompt that the scripted agent follows. */
+export const writeScript = (...directives: string[]): string =>
+  ['work', ...directives.map((each) => `#agent: ${each}`)].join('\n');
+
 /** Adds a task and runs it. Returns the ids of the task and its session. */
 export async function dispatch(
   client: EngineClient,

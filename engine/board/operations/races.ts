@@ -9,6 +9,7 @@ import { hash, id, plannedOptions } from '../input.ts';
 import type { Verification } from '../verify/index.ts';
 import { checkNotReplaced, type SubmitResult } from '../workflow/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
+import { createRunRequests } from './run-requests.ts';
 
 /** The maximum size of a race. */
 export const MOST_RACERS = 16;
@@ -43,7 +44,8 @@ export const raceOperations = (deps: RaceOperationsDeps) => [
 ];
 
 function startRaceOperation(deps: RaceOperationsDeps) {
-  const { tasks, decisions, sessions, workflow, plans, agents } = deps;
+  const { tasks, decisions, sessions, workflow, plans } = deps;
+  const { checkAgent } = createRunRequests(deps);
   const { inplace: _inplace, name: _name, ...options } = dispatchInput;
 
   /** Reads the options of the race; the same for its plan and its start. */
@@ -83,11 +85,7 @@ function startRaceOperation(deps: RaceOperationsDeps) {
         deps.requireConsent();
         const task = tasks.resolve(input.id);
         const asked = readOptions(task.taskId, input, caller);
-        const known = agents.withOverrides(asked.agents);
-        const isElsewhere = deps.runsElsewhere(task.project, asked);
-        for (const agent of new Set(input.agents))
-          if (isElsewhere) known.findCommand(agent);
-          else known.checkInstalled(agent, task.project);
+        for (const agent of new Set(input.agents)) checkAgent(agent, task.project, asked, caller);
         plans.check(task, input.hash, { ...plannedOptions(decisions, task.taskId, caller), ...asked });
         if (task.status === 'failed') workflow.retry(task.taskId, by(caller));
         if (input.hold === true)

@@ -31,14 +31,18 @@ export function readRunRecord(agentsDir: string, run: RunName): RunRecord | null
   }
 }
 
-/** Lists the runs that were started here and not discarded. */
+/** Lists the runs of a session that were started here and not discarded. */
+export function listRunsOf(agentsDir: string, sessionId: string): RunName[] {
+  const folder = join(agentsDir, sessionId);
+  return (existsSync(folder) ? readdirSync(folder) : [])
+    .map((runId) => ({ sessionId, runId }))
+    .filter((run) => RUN_ID.test(run.runId) && existsSync(recordFile(agentsDir, run)));
+}
+
+/** Lists the runs of all sessions; see `listRunsOf`. */
 export function listRecordedRuns(agentsDir: string): RunName[] {
   const sessions = existsSync(agentsDir) ? readdirSync(agentsDir) : [];
   return sessions
     .filter((name) => /^s-\d+$/.test(name))
-    .flatMap((sessionId) =>
-      readdirSync(join(agentsDir, sessionId))
-        .filter((name) => RUN_ID.test(name) && existsSync(join(agentsDir, sessionId, name, 'run.json')))
-        .map((runId) => ({ sessionId, runId })),
-    );
+    .flatMap((sessionId) => listRunsOf(agentsDir, sessionId));
 }

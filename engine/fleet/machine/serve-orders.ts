@@ -15,7 +15,7 @@ import { createFollowedRuns } from './followed-runs.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
 import type { MachineFolders } from './machine-folders.ts';
 import type { OwnRules } from './own-rules.ts';
-import { listRecordedRuns, readRunRecord, writeRunRecord } from './run-records.ts';
+import { listRecordedRuns, listRunsOf, readRunRecord, writeRunRecord } from './run-records.ts';
 import { sendLog } from './send-log.ts';
 
 interface Deps extends MachineRunnerParts {
@@ -54,9 +54,7 @@ export function createOrderServer(deps: Deps) {
   const raiseProfile = (profile: Profile): string => chooseStrongerProfile(profile ?? 'none', rules.profile);
   /** The profile that a session was started with, which stays for its life. */
   const findProfile = (id: string, ordered: Profile): Profile =>
-    listRecordedRuns(agentsDir).some(
-      (run) => run.sessionId === id && readRunRecord(agentsDir, run)?.profile === 'strict',
-    )
+    listRunsOf(agentsDir, id).some((run) => readRunRecord(agentsDir, run)?.profile === 'strict')
       ? 'strict'
       : ordered;
   const findLogEnd = (sessionId: string): number => findTailOffset(join(agentsDir, sessionId, 'log'), 0);

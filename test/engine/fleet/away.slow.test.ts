@@ -2,12 +2,9 @@ import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { awaitEnd, dispatch, makeFleet, showSession } from '../../support/fleet.ts';
+import { awaitEnd, dispatch, makeFleet, showSession, writeScript } from '../../support/fleet.ts';
 import { isRunning } from '../../support/processes/processes.ts';
 import { until } from '../../support/wait.ts';
-
-const script = (...directives: string[]): string =>
-  ['work', ...directives.map((each) => `#agent: ${each}`)].join('\n');
 
 describe('a machine that cannot be reached', () => {
   it('ends its run in time, though the engine learns of it after the time limit', async () => {
@@ -18,7 +15,7 @@ describe('a machine that cannot be reached', () => {
       const client = await ws.connect();
       const begun = performance.now();
       const { session } = await dispatch(client, {
-        ...{ body: script('edit a.txt x', 'sleep 3000', 'edit b.txt y'), on: 'box2', timeout_sec: 6 },
+        ...{ body: writeScript('edit a.txt x', 'sleep 3000', 'edit b.txt y'), on: 'box2', timeout_sec: 6 },
       });
       await until(async () => (await showSession(client, session)).state === 'running');
       await until(() => box.listWorkers().length > 0);
@@ -45,7 +42,7 @@ describe('a machine that cannot be reached', () => {
     const svc = join(box.home, 'bin/svc');
     try {
       const client = await ws.connect();
-      const { session } = await dispatch(client, { body: script('edit a.txt x', 'hang'), on: 'box2' });
+      const { session } = await dispatch(client, { body: writeScript('edit a.txt x', 'hang'), on: 'box2' });
       await until(async () => (await showSession(client, session)).state === 'running');
       await until(() => box.listWorkers().length > 0);
       chmodSync(svc, 0o000);

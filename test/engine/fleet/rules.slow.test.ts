@@ -12,13 +12,11 @@ import {
   showSession,
   type TestFleet,
   type TestMachine,
+  writeScript,
 } from '../../support/fleet.ts';
 import { isRunning } from '../../support/processes/processes.ts';
 import { until } from '../../support/wait.ts';
 import type { TestWorkspace } from '../../support/workspaces/workspace.ts';
-
-const script = (...directives: string[]): string =>
-  ['work', ...directives.map((each) => `#agent: ${each}`)].join('\n');
 
 describe('the rules of a machine’s own person', () => {
   let fleet: TestFleet;
@@ -78,9 +76,9 @@ describe('the rules of a machine’s own person', () => {
     const go = join(box.home, 'go');
     const { digest } = await client.call('project.show', { id: 'own' });
     await client.call('project.trust', { id: 'own', digest });
-    const first = await start(script(`wait-for ${go}`, 'no-change'));
+    const first = await start(writeScript(`wait-for ${go}`, 'no-change'));
     await until(async () => (await showSession(client, first)).state === 'running');
-    const second = await start(script('no-change'));
+    const second = await start(writeScript('no-change'));
     await until(async () => (await showSession(client, second)).waits_for === 'box2 is full: 1 of 1');
     const [listed] = await client.call('runner.list', {});
     assert.deepEqual([listed?.state, listed?.running, listed?.max], ['full', 1, 1]);
@@ -89,7 +87,7 @@ describe('the rules of a machine’s own person', () => {
   });
 
   it('run the agreed setup there, with the environment files of that machine', async () => {
-    const session = await start(script('run cat setup.out; git status --short', 'edit a.txt x'));
+    const session = await start(writeScript('run cat setup.out; git status --short', 'edit a.txt x'));
     assert.equal((await awaitEnd(client, session)).exit_code, 0);
     const log = readLogHere(ws, session).toString();
     assert.match(log, /set up for t-\d+/);
@@ -101,7 +99,7 @@ describe('the rules of a machine’s own person', () => {
 
   it('start nothing whose setup was not agreed to', async () => {
     await client.call('project.untrust', { id: 'own' });
-    const session = await start(script('no-change'));
+    const session = await start(writeScript('no-change'));
     assert.equal((await awaitEnd(client, session)).failure?.code, 'consent_missing');
     await client
       .call('task.cancel', { id: (await showSession(client, session)).task_id })
@@ -130,7 +128,7 @@ describe('a machine whose person wants confined workers', { skip: impossible ?? 
     try {
       const client = await ws.connect();
       const { session } = await dispatch(client, {
-        body: script(
+        body: writeScript(
           'run ls /run/svc; svc lock acquire README.md',
           `run ls ${box.home}/svc 2>&1; ls ${ws.root} 2>&1; true`,
           'edit made.txt x',
@@ -156,7 +154,7 @@ describe('removing a machine', () => {
     const { ws, box } = fleet;
     try {
       const client = await ws.connect();
-      const { session } = await dispatch(client, { body: script('edit a.txt x'), on: 'box2' });
+      const { session } = await dispatch(client, { body: writeScript('edit a.txt x'), on: 'box2' });
       await awaitEnd(client, session);
       await assert.rejects(client.call('runner.remove', { name: 'box2' }), { code: 'conflict' });
       assert.deepEqual(box.listWorktrees(), [session]);
@@ -180,7 +178,7 @@ describe('removing a machine', () => {
     const { ws, box } = fleet;
     try {
       const client = await ws.connect();
-      const { session } = await dispatch(client, { body: script('hang'), on: 'box2' });
+      const { session } = await dispatch(client, { body: writeScript('hang'), on: 'box2' });
       await until(async () => (await showSession(client, session)).state === 'running');
       await until(
         async () => (await client.call('worktree.diff', { session })).commits.length === 1,

@@ -11,15 +11,13 @@ import {
   showSession,
   type TestFleet,
   type TestMachine,
+  writeScript,
 } from '../../support/fleet.ts';
 import { isRunning } from '../../support/processes/processes.ts';
 import { until } from '../../support/wait.ts';
 import type { TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 /** A prompt that the scripted agent obeys. */
-const script = (...directives: string[]): string =>
-  ['work', ...directives.map((each) => `#agent: ${each}`)].join('\n');
-
 const COMMIT = 'echo early > early.txt && git add early.txt && git commit -qm early';
 
 describe('a worker on another machine', () => {
@@ -35,7 +33,7 @@ describe('a worker on another machine', () => {
   after(() => fleet?.close());
 
   const start = async (...directives: string[]): Promise<string> =>
-    (await dispatch(client, { body: script(...directives), on: 'box2' })).session;
+    (await dispatch(client, { body: writeScript(...directives), on: 'box2' })).session;
   const read = (session: string): string => readLogHere(ws, session).toString();
   /** A file of that machine, for which an agent waits. */
   const go = (name: string): string => join(box.home, name);
@@ -112,7 +110,7 @@ describe('a worker on another machine', () => {
     assert.equal(new Set(folders).size, 1);
     const { session } = await client.call('worker.follow_up', {
       session: second,
-      prompt: script(`run echo $PWD >>${ledger}; cat early.txt`, 'edit late.txt more'),
+      prompt: writeScript(`run echo $PWD >>${ledger}; cat early.txt`, 'edit late.txt more'),
     });
     const third = await awaitEnd(client, session.session_id);
     assert.equal(third.runner, 'r-1');

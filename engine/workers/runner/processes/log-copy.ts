@@ -14,6 +14,7 @@ const KEEP_BYTES = 8 * 1024 * 1024;
 export function appendLogCopy(file: string, { from, bytes }: { from: number; bytes: Uint8Array }): void {
   makePrivateFile(file);
   const fd = openPrivate(file, 'change');
+  let isTooLong: boolean;
   try {
     const cut = readCut(file, fd);
     const size = fstatSync(fd).size;
@@ -25,17 +26,11 @@ export function appendLogCopy(file: string, { from, bytes }: { from: number; byt
       writeFully(fd, bytes, header.length);
       ftruncateSync(fd, header.length + bytes.length);
     } else writeFully(fd, bytes.subarray(Math.min(bytes.length, end - from)), size);
+    isTooLong = fstatSync(fd).size > LIMIT_BYTES;
   } finally {
     closeSync(fd);
   }
-  cutLogAbove(file, LIMIT_BYTES);
-}
-
-function cutLogAbove(file: string, most: number): void {
-  const fd = openPrivate(file, 'read');
-  const { size } = fstatSync(fd);
-  closeSync(fd);
-  if (size > most) cutLog(file, KEEP_BYTES);
+  if (isTooLong) cutLog(file, KEEP_BYTES);
 }
 
 function writeFully(fd: number, bytes: Uint8Array, position: number): void {

@@ -1,4 +1,5 @@
 export { clearWorktree } from './clear-worktree.ts';
+export { countBranch } from './count-branch.ts';
 export { findWorktreePort } from './find-worktree-port.ts';
 export { agentFolder, briefFile } from './folders.ts';
 export { createLocalRunner } from './local-runner.ts';

@@ -1,6 +1,7 @@
 import { asSvcError } from '../../../core/base/errors.ts';
 import { formatCount } from '../../../core/base/text.ts';
 import type { LocalPlacement } from '../../sessions/index.ts';
+import { countBranch } from './count-branch.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { sessionFolder } from './folders.ts';
 import { type KeepOrder, type KeptWorktree, NOTHING_KEPT } from './runner.ts';
@@ -121,18 +122,7 @@ async function countInPlace(deps: Deps, work: Work): Promise<KeptWorktree> {
   if (repository !== null) left.push(...(await describePlantedSettings(deps, repository, work.sessionId)));
   if (repository === null || baseCommit === null) return { ...NOTHING_KEPT, left };
   try {
-    const { commits, files } = await deps.worktrees.diffBranch({ repository, head: 'HEAD', baseCommit });
-    const sum = (pick: (file: (typeof files)[number]) => number) =>
-      files.reduce((total, file) => total + pick(file), 0);
-    return {
-      ...NOTHING_KEPT,
-      headCommit: commits[0]?.id ?? baseCommit,
-      commits: commits.length,
-      files: files.length,
-      insertions: sum((file) => file.insertions),
-      deletions: sum((file) => file.deletions),
-      left,
-    };
+    return { ...(await countBranch(deps.worktrees, { repository, head: 'HEAD', baseCommit })), left };
   } catch (error) {
     left.push(`its work in ${repository} could not be read: ${asSvcError(error).message}`);
     return { ...NOTHING_KEPT, left };
