@@ -17,6 +17,7 @@ import {
   removeDetachedCheckout,
 } from './create/detached-checkout.ts';
 import { type FinishRequest, type FinishResult, finishWorktree } from './finish/finish.ts';
+import { type SnapshotRequest, snapshotWorktree } from './finish/snapshot.ts';
 import { createTakeOver } from './finish/take-over.ts';
 import { readCheckedOut } from './git/checked-out.ts';
 import { createGit } from './git/create-git.ts';
@@ -173,6 +174,8 @@ export interface Worktrees {
   listTrustedSettings: GitPrograms['listTrustedSettings'];
   /** Reports whether pushing this commit requires pushing objects of Git LFS first. */
   usesLfs(repository: string, commit: string): Promise<boolean>;
+  /** Saves the files of a worktree while its worker changes them; see `snapshotWorktree`. */
+  snapshot(request: SnapshotRequest): Promise<string | null>;
   /** Saves uncommitted work that a worker left and counts what it did. Call it after the worker's processes are gone. */
   finish(request: FinishRequest): Promise<FinishResult>;
   readStatus(request: StatusRequest): Promise<RepositoryStatus>;
@@ -315,6 +318,10 @@ export function createWorktrees({
     },
     forgetWorktree(path) {
       if (agentsDir !== undefined) removePrivateGit(agentsDir, path);
+    },
+    async snapshot({ branch, ...request }) {
+      await followBranch(branch);
+      return snapshotWorktree(git, request);
     },
     async finish(request) {
       return finishWorktree(

@@ -9,7 +9,7 @@ import { verifyOwnGitDir } from '../git/own-git-dir.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, sessionNameOf } from '../git/refs.ts';
 import { readRegularFile } from '../git/regular-file.ts';
 import { findOperation, listWorktrees } from '../git/repository.ts';
-import { readContents, type WorktreeContents } from '../inspect/contents.ts';
+import { hasNothingToCommit, readContents, type WorktreeContents } from '../inspect/contents.ts';
 import {
   type CountRequest,
   countWork,
@@ -160,10 +160,6 @@ async function readContentsAtEnd(
     return readContents(git, path, gitDir);
   }
 }
-
-/** Reports whether there is nothing to commit as far as git can tell; nested repositories are not ours to commit. */
-const hasNothingToCommit = ({ changed, untracked, nested, isWhole }: WorktreeContents): boolean =>
-  isWhole && changed.length === 0 && untracked.every((name) => nested.includes(name.replace(/\/$/, '')));
 
 /**
  * Ends a session's worktree: uncommitted work is committed on the session's branch, and commits that the agent made

@@ -35,7 +35,7 @@ export async function repairIndex(
 }
 
 /** Makes the index that of a commit. In a sparse checkout, absent files are outside of it rather than deleted. */
-async function readCommitIntoIndex(
+export async function readCommitIntoIndex(
   git: Git,
   path: string,
   commit: string,
@@ -114,8 +114,7 @@ export async function saveWork(
       copyIndex(index, copy);
       await clearFlags(git, path, flagged, env);
     }
-    const failed = await addAllFiles(git, path, env, nested);
-    const tree = await git.text(path, ['write-tree'], { env });
+    const { tree, failed } = await writeFilesTree(git, path, env, nested);
     const isEmpty = headTree === null && (await git.text(path, ['ls-tree', tree], { env })) === '';
     if (tree === headTree || isEmpty) return { head, wip: false, failed };
 
@@ -149,6 +148,17 @@ export async function saveWork(
     rmSync(copy, { force: true });
     rmSync(`${copy}.lock`, { force: true });
   }
+}
+
+/** Writes a tree of all files that are not ignored. @param env names an index that may be changed */
+export async function writeFilesTree(
+  git: Git,
+  path: string,
+  env: Record<string, string>,
+  nested: readonly string[],
+): Promise<{ tree: string; failed: string[] }> {
+  const failed = await addAllFiles(git, path, env, nested);
+  return { tree: await git.text(path, ['write-tree'], { env }), failed };
 }
 
 /** `git add -A` without the nested repositories; file by file when one of them stops git. Returns what failed. */

@@ -99,6 +99,10 @@ export async function readContents(git: Git, path: string, gitDir: string): Prom
   return { ...files, nested, ignored, ruleFiles, flagged, isWhole: status.stderr === '' };
 }
 
+/** Reports whether there is nothing to commit as far as git can tell; nested repositories are not ours to commit. */
+export const hasNothingToCommit = ({ changed, untracked, nested, isWhole }: WorktreeContents): boolean =>
+  isWhole && changed.length === 0 && untracked.every((name) => nested.includes(name.replace(/\/$/, '')));
+
 /** The entries of an index. */
 interface StagedFiles {
   staged: string[];

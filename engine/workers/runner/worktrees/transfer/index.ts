@@ -5,11 +5,20 @@ import type { Readable, Writable } from 'node:stream';
 import { SvcError } from '../../../../core/base/errors.ts';
 import { createKeyedQueue } from '../../../../core/base/serial-queue.ts';
 import { createGit, type GitAccess } from '../git/create-git.ts';
+import type { Git } from '../git/git.ts';
 import { readCommonDir } from '../git/git-folders.ts';
 import { usesLfs } from '../git/lfs.ts';
 import { publishTip } from '../git/publish-tip.ts';
 import { PLAIN } from '../git/received-objects.ts';
-import { branchRef, compareAndSetRef, isObjectId, resolveCommit, splitLines } from '../git/refs.ts';
+import {
+  branchRef,
+  compareAndSetRef,
+  isAncestor,
+  isObjectId,
+  resolveCommit,
+  sessionNameOf,
+  splitLines,
+} from '../git/refs.ts';
 import { bindGit, readPack, writePack } from './packs.ts';
 
 /** Tips that one end names to the other, so that the objects behind them are not sent again. */
@@ -22,6 +31,14 @@ export interface ArrivingWork {
   baseCommit: string;
   /** The end of the branch there. */
   tip: string;
+  /** A snapshot of its uncommitted files, and the ref that holds it here; null for none. */
+  snapshot?: SavedSnapshot | null;
+}
+
+/** A commit that is on no branch. */
+export interface SavedSnapshot {
+  commit: string;
+  ref: string;
 }
 
 /** Moves commits between the repository of the engine's machine and its mirrors on other machines. */
@@ -44,11 +61,24 @@ export interface Transfers {
   createBranch(repository: string, branch: string, commit: string): Promise<boolean>;
   /** Returns the commit at the end of a branch; null if there is none. */
   findTip(repository: string, branch: string): Promise<string | null>;
+  /** Reports whether a branch has a commit. */
+  hasCommit(repository: string, branch: string, commit: string): Promise<boolean>;
+  /** Returns the commit that a ref holds; null for none. */
+  findCommit(repository: string, ref: string): Promise<string | null>;
   /**
    * Reads the work of a session into its repository, and moves its branch and nothing else. Returns the ref that holds
    * the work instead, if the branch cannot move to it. Throws `bundle_refused`, `worktree_unsafe`.
    */
   receiveWork(work: ArrivingWork, input: Readable): Promise<string | null>;
+  /** Reads the work of a run that was given up, and keeps it under a ref: no branch moves. Throws `bundle_refused`. */
+  receiveAside(
+    work: { repository: string; baseCommit: string } & SavedSnapshot,
+    input: Readable,
+  ): Promise<void>;
+  /** Moves a branch to the snapshot of a ref, if that adds to what the branch has. */
+  restoreSnapshot(work: { repository: string; branch: string; ref: string }): Promise<void>;
+  /** Removes the ref of a snapshot that is no longer needed. */
+  removeSnapshot(repository: string, ref: string): Promise<void>;
   /** Creates a mirror for a commit: a repository with an empty checkout, from which worktrees are created. */
   openMirror(folder: string, commit: string): Promise<void>;
   /** Sets the author of commits in the worktrees of a mirror: the person who ordered the work. */
@@ -69,6 +99,13 @@ const requireCommon = (repository: string): string => {
   if (common !== null) return common;
   throw new SvcError('not_a_repository', `${repository} is not a git repository`);
 };
+
+/** Names a new folder for what arrives, on the file system of the repository. */
+const scratchIn = (common: string): string => join(common, 'svc', `incoming-${randomUUID()}`);
+
+/** Lets a ref hold a snapshot, whatever it held. */
+const setSnapshot = (git: Git, common: string, { ref, commit }: SavedSnapshot) =>
+  git.run(common, ['update-ref', '--no-deref', '--create-reflog', '-m', 'svc: saved', ref, commit]);
 
 /** Names the hash by which a repository names its objects. */
 const nameFormat = (id: string): string => (id.length === 64 ? 'sha256' : 'sha1');
@@ -93,6 +130,13 @@ export function createTransfers(access: GitAccess): Transfers {
       env: PLAIN,
     });
     return splitLines(stdout).flatMap((line) => (line.endsWith(' commit') ? [line.split(' ')[0]!] : []));
+  }
+
+  /** Reports whether a commit is the end of a run that was saved while it worked on the branch. */
+  async function isSnapshot(repository: string, branch: string, commit: string): Promise<boolean> {
+    const below = `refs/svc/${sessionNameOf(branch)}/`;
+    const args = ['for-each-ref', '--format=%(refname)', `--points-at=${commit}`, below];
+    return splitLines(await git.text(repository, args)).some((ref) => /-run-\d+$/.test(ref));
   }
 
   return {
@@ -123,17 +167,43 @@ export function createTransfers(access: GitAccess): Transfers {
       return isNew || (await resolveCommit(git, repository, branchRef(branch))) === commit;
     },
     findTip: (repository, branch) => resolveCommit(git, repository, branchRef(branch)),
-    receiveWork({ repository, branch, baseCommit, tip }, input) {
+    hasCommit: (repository, branch, commit) => isAncestor(git, repository, commit, branchRef(branch)),
+    findCommit: (repository, ref) => resolveCommit(git, repository, ref),
+    receiveWork({ repository, branch, baseCommit, tip, snapshot = null }, input) {
       const common = requireCommon(repository);
       return enqueue(common, async () => {
         const now = await resolveCommit(git, repository, branchRef(branch));
-        const known = [baseCommit, ...(now === null ? [] : [now])];
-        const scratch = join(common, 'svc', `incoming-${randomUUID()}`);
-        await readPack(git, common, { wanted: [tip], known, scratch }, input);
-        const work = { branch, base: baseCommit, tip, now, known: null };
+        const wanted = snapshot === null ? [tip] : [tip, snapshot.commit];
+        const range = { wanted, known: [baseCommit, ...(now === null ? [] : [now])] };
+        await readPack(git, common, { ...range, scratch: scratchIn(common) }, input);
+        // A snapshot of ours, which the work that it was taken of replaces.
+        const known = now !== null && (await isSnapshot(repository, branch, now)) ? now : null;
+        const work = { branch, base: baseCommit, tip, now, known };
         const bound = bindGit(git, common);
+        if (snapshot !== null) await setSnapshot(bound, common, snapshot);
         return publishTip(bound, common, { ...work, asideName: 'there', reason: 'arrived from its machine' });
       });
+    },
+    receiveAside({ repository, baseCommit, ...snapshot }, input) {
+      const common = requireCommon(repository);
+      return enqueue(common, async () => {
+        const range = { wanted: [snapshot.commit], known: [baseCommit] };
+        await readPack(git, common, { ...range, scratch: scratchIn(common) }, input);
+        await setSnapshot(bindGit(git, common), common, snapshot);
+      });
+    },
+    restoreSnapshot({ repository, branch, ref }) {
+      const common = requireCommon(repository);
+      return enqueue(common, async () => {
+        const snapshot = await resolveCommit(git, repository, ref);
+        const tip = await resolveCommit(git, repository, branchRef(branch));
+        if (snapshot === null || tip === null || !(await isAncestor(git, repository, tip, snapshot))) return;
+        const reason = 'its machine was lost';
+        await compareAndSetRef(git, repository, branchRef(branch), snapshot, tip, reason);
+      });
+    },
+    async removeSnapshot(repository, ref) {
+      await git.run(repository, ['update-ref', '--no-deref', '-d', ref]);
     },
     async openMirror(folder, commit) {
       if (existsSync(join(folder, '.git', 'HEAD'))) return;
@@ -160,12 +230,7 @@ export function createTransfers(access: GitAccess): Transfers {
       const common = requireCommon(folder);
       return enqueue(common, async () => {
         addShallow(join(common, 'shallow'), shallow);
-        await readPack(
-          git,
-          common,
-          { wanted: [commit], known, scratch: join(common, 'svc', `incoming-${randomUUID()}`) },
-          input,
-        );
+        await readPack(git, common, { wanted: [commit], known, scratch: scratchIn(common) }, input);
         // Named by itself, so that it never disappears and never moves.
         await git.run(folder, ['update-ref', `refs/svc/base/${commit}`, commit]);
         // The empty checkout needs a commit, and git looks at no file of it.

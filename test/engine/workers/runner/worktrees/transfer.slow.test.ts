@@ -161,6 +161,70 @@ describe('transfers between a repository and its mirror on another machine', () 
     assert.equal(repository.git('rev-parse', aside ?? ''), there);
   });
 
+  describe('a run whose machine was lost', () => {
+    const SNAPSHOT = 'refs/svc/s-1/s-1-run-1';
+    let worktree: string;
+    let committed: string;
+    /** A commit of the mirror with an uncommitted file, on no branch. */
+    let saved: string;
+    beforeEach(async () => {
+      await sendBase(base);
+      worktree = work('svc/s-1');
+      await transfers.createBranch(repository.root, 'svc/s-1', base);
+      committed = repository.commit({ 'committed.txt': 'x' }, 'committed', worktree);
+      saved = repository.commit({ 'left.txt': 'left' }, 'saved', worktree);
+      repository.gitIn(worktree, 'reset', '--quiet', committed);
+    });
+
+    const send = (tips: string[], through: Transform) =>
+      transfers.sendCommits(mirror, { wanted: tips, known: [base] }, through);
+    async function receiveSaved(): Promise<void> {
+      const { through } = count();
+      const snapshot = { commit: saved, ref: SNAPSHOT };
+      const arriving = { repository: repository.root, branch: 'svc/s-1', baseCommit: base, tip: committed };
+      const [, aside] = await Promise.all([
+        send([committed, saved], through),
+        transfers.receiveWork({ ...arriving, snapshot }, through),
+      ]);
+      assert.equal(aside, null);
+    }
+    const tipHere = (): string => repository.git('rev-parse', 'svc/s-1');
+    const restore = () =>
+      transfers.restoreSnapshot({ repository: repository.root, branch: 'svc/s-1', ref: SNAPSHOT });
+
+    it('has its snapshot beside its branch, which moves there when it is restored', async () => {
+      await receiveSaved();
+      assert.deepEqual([tipHere(), repository.git('rev-parse', SNAPSHOT)], [committed, saved]);
+      await restore();
+      assert.equal(tipHere(), saved);
+      await transfers.removeSnapshot(repository.root, SNAPSHOT);
+      assert.throws(() => repository.git('rev-parse', '--verify', '--quiet', SNAPSHOT));
+    });
+
+    it('keeps a branch that has more than the snapshot', async () => {
+      await receiveSaved();
+      const later = repository.commit({ 'later.txt': 'x' }, 'later', worktree);
+      await fetchWork('svc/s-1');
+      await restore();
+      assert.equal(tipHere(), later);
+    });
+
+    it('has its later work kept beside the branch, and on the branch if that ends at its own snapshot', async () => {
+      await receiveSaved();
+      await restore();
+      const late = repository.commit({ 'left.txt': 'left and more' }, 'late', worktree);
+      const { through } = count();
+      const ref = `${SNAPSHOT}-late`;
+      await Promise.all([
+        send([late], through),
+        transfers.receiveAside({ repository: repository.root, baseCommit: base, commit: late, ref }, through),
+      ]);
+      assert.deepEqual([tipHere(), repository.git('rev-parse', ref)], [saved, late]);
+      const { aside } = await fetchWork('svc/s-1');
+      assert.deepEqual([aside, tipHere()], [null, late]);
+    });
+  });
+
   it('a session without a commit sends nothing, and its branch stays at the base', async () => {
     await sendBase(base);
     work('svc/s-1');
