@@ -88,6 +88,7 @@ export async function beginRun(beginning: Beginning): Promise<RunProcess> {
       SVC_SESSION_NAME: session.title,
       ...(placement.port === null ? {} : { SVC_PORT: String(placement.port) }),
     },
+    timeoutSec: session.timeoutSec,
     gateway,
   });
   deps.atStart(placement);
@@ -117,18 +118,24 @@ async function recordStart(
 
 /** Finds or creates its folder, and records it. */
 async function placeSession(
-  { deps, persist }: Pick<Beginning, 'deps' | 'persist'>,
+  { deps, persist, machine }: Pick<Beginning, 'deps' | 'persist' | 'machine'>,
   queued: Session,
 ): Promise<SessionPlacement> {
   const { sessions, runner } = deps;
   const { sessionId, inplace, continues, runs, pause, state } = queued;
   const own = findPlacement(queued);
-  const former = own === null && continues !== null ? findFormerPlacement(deps, continues) : null;
+  const begun = own === null ? findBegunWork(deps, queued) : null;
+  const former = begun !== null && begun.runner === machine ? begun : null;
   const others = sessions.listLive();
-  const isNew = own === null && continues === null && !inplace;
+  const isNew = own === null && begun === null && !inplace;
   const { placement, outputFrom } = await runner.place({
     sessionId,
-    origin: own === null && former === null ? await findOrigin({ deps, persist }, queued) : null,
+    origin:
+      own !== null || former !== null
+        ? null
+        : begun === null
+          ? await findOrigin({ deps, persist }, queued)
+          : await findOriginOf(deps, queued, begun),
     placement: own,
     former,
     takenPorts: isNew ? sessions.listPorts() : [],
@@ -136,11 +143,14 @@ async function placeSession(
     // A repeated start already has its line.
     note: state === 'queued' && pause !== null ? `[svc: run ${runs + 1}, after ${pause.code}]` : null,
   });
-  if (own === null && continues === null) checkBase(deps, queued, placement);
+  if (own === null && begun === null) checkBase(deps, queued, placement);
   await persist(`the worktree of ${sessionId}`, () => {
     sessions.place(sessionId, placement);
     sessions.outputFrom(sessionId, outputFrom);
-    if (continues !== null && own === null) sessions.handedOn(continues);
+    if (continues === null || own !== null || queued.branch !== null) return;
+    // Its machine still has the worktree.
+    if (former === null) sessions.recordLostRun(sessions.get(continues));
+    sessions.handedOn(continues);
   });
   return placement;
 }
@@ -162,6 +172,29 @@ async function findOrigin(
   return { ...origin, baseCommit: fixed };
 }
 
+/**
+ * Finds the work that a session without a place continues: its own, from a machine that it has left, or that of the
+ * session before it. Null for a session that starts from its base.
+ */
+function findBegunWork(
+  { sessions }: Pick<DispatchDeps, 'sessions'>,
+  queued: Session,
+): SessionPlacement | null {
+  const { continues, branch, repository, base, baseCommit } = queued;
+  if (branch === null) return continues === null ? null : findFormerPlacement(sessions, continues);
+  return { runner: null, repository, worktree: null, cwd: '', branch, base, baseCommit, port: null };
+}
+
+/** Finds where a session starts on another machine than that of its earlier work: at the end of its branch. */
+async function findOriginOf(
+  { projects }: Pick<DispatchDeps, 'projects'>,
+  { project }: Session,
+  { repository, branch, base, baseCommit }: SessionPlacement,
+): Promise<RunOrigin> {
+  const origin = await projects.findOrigin({ project, base: baseCommit, inplace: false });
+  return { ...origin, repository, base, baseCommit, ...(branch === null ? {} : { branch }) };
+}
+
 /** The author of its commits is the person of this machine, as configured for the repository. */
 const findAuthor = (
   { projects }: Pick<DispatchDeps, 'projects'>,
@@ -172,7 +205,7 @@ const findAuthor = (
 };
 
 /** Takes over the worktree of the session that this one continues. Throws `conflict`. */
-function findFormerPlacement({ sessions }: DispatchDeps, sessionId: string): SessionPlacement | null {
+function findFormerPlacement(sessions: DispatchDeps['sessions'], sessionId: string): SessionPlacement | null {
   const former = sessions.get(sessionId);
   if (former.worktree !== null || former.inplace) return findPlacement(former);
   throw new SvcError('conflict', `the worktree of ${sessionId} no longer exists`, {

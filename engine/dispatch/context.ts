@@ -10,6 +10,7 @@ import type { AgentCircuits, AgentRegistry } from '../workers/agents/index.ts';
 import type { GatewayRoute } from '../workers/agents/presets/index.ts';
 import type { KeptWorktree, ProjectReader, Runner } from '../workers/runner/runs/index.ts';
 import type {
+  ReadySession,
   RunOutcome,
   Session,
   SessionPlacement,
@@ -58,6 +59,14 @@ export interface OtherMachines {
   hasAny(): boolean;
   /** Reports whether a machine was not removed. */
   isKnown(runner: string): boolean;
+  /** Reports whether a machine was removed or cut off, so that nothing there can be asked any more. */
+  isGone(runner: string): boolean;
+  /** Describes the loss of a machine, a clause, and whether its sessions may continue on others. */
+  explainLoss(runner: string): { name: string; text: string; mayMove: boolean };
+  /** Puts what was saved of a session on its branch, and counts what is there. Never rejects. */
+  takeStock(session: Session): Promise<KeptWorktree>;
+  /** Cleans a machine of the runs that were given up, once it can be reached. */
+  settle(runner: string): void;
   /** Reports whether a machine is connected. */
   isReachable(runner: string): boolean;
   /** Returns the pool that a run is bound to; null for this machine. Throws nothing: an unknown machine is its own pool. */
@@ -68,11 +77,16 @@ export interface OtherMachines {
    */
   findDestination(project: string | null, wanted: WantedMachine): Destination | null;
   /**
-   * Chooses the machine for a session that waits, or explains why none takes it, a clause.
+   * Chooses the machine for a session that waits, or explains why none takes it, a clause. Its own machine goes first.
    * @param working how many sessions work on each machine
    */
   chooseMachine(
-    wanted: Destination & { agent: string; project: string | null; profile: string },
+    wanted: Pick<ReadySession, 'agent' | 'project' | 'runner' | 'mayMove'> & {
+      /** Null before it exists. */
+      sessionId: string | null;
+      pool: string;
+      profile: string;
+    },
     working: ReadonlyMap<string | null, number>,
   ): { runner: string } | { why: string };
 }

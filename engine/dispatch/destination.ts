@@ -13,10 +13,12 @@ export function findDestination(
   options: DispatchOptions,
 ): Destination | null {
   if (options.continues !== undefined) {
-    const { sessionId, taskId, pool, runner } = sessions.get(options.continues);
+    const { sessionId, taskId, pool, runner, commits } = sessions.get(options.continues);
     if (pool === null || runner === null) return null;
     if (machines.isKnown(runner)) return { pool, runner };
-    throw new SvcError('no_runner', `the machine of ${sessionId} was removed, and its worktree with it`, {
+    // Its branch is here, and continues on another machine.
+    if (commits !== null) return { pool, runner: null };
+    throw new SvcError('no_runner', `the machine of ${sessionId} was removed, and its work with it`, {
       hint: sentence`{task.run ${taskId}} starts over`,
     });
   }

@@ -8,7 +8,13 @@ import { findChanges } from './approval.ts';
 import type { DispatchDeps } from './context.ts';
 import { keepSessionWork } from './keep-work.ts';
 import { takeOwnUsage } from './own-usage.ts';
-import { decideAfterLimit, decideFreshStart, decideUntilAnswered, type RunPause } from './pause.ts';
+import {
+  decideAfterLimit,
+  decideFreshStart,
+  decideUntilAnswered,
+  decideWithoutEngine,
+  type RunPause,
+} from './pause.ts';
 import type { PersistRun } from './persist.ts';
 import { recordEnd } from './record-end.ts';
 import { pauseSession } from './record-pause.ts';
@@ -20,8 +26,6 @@ export interface RunEndings {
   endSession(sessionId: string, verdict: RunVerdict, facts?: StreamFacts): Promise<void>;
   /** Ends a session that was not started for this reason, or asks for its approval again. */
   failToStart(sessionId: string, error: unknown): Promise<void>;
-  /** Ends a session whose machine was removed: nothing there can be asked any more. */
-  endLost(sessionId: string): Promise<void>;
   /** Handles the end of a run: its output and exit code lead to an end or a pause. */
   endRun(sessionId: string, end: RunEnd, result: RunResult): Promise<void>;
 }
@@ -41,22 +45,30 @@ export function createEndings(deps: DispatchDeps, persist: PersistRun): RunEndin
   }
 
   async function endRun(sessionId: string, end: RunEnd, result: RunResult): Promise<void> {
+    if (end.endedBy === 'timeout')
+      await persist(`the time limit of ${sessionId}`, () => sessions.stopping(sessionId, 'timeout', 'svc'));
     const session = sessions.get(sessionId);
     const facts = takeOwnUsage(deps, session, result.facts);
     // A claim counts unless the run has called, and the last calls may not be in the books yet.
     if (facts.usage !== null && session.auth === 'gateway' && !sessions.isCounted(sessionId))
       await deps.keys.saveCalls();
     const printed = { expects: findExpectation(deps, session), hasSpoken: result.hasSpoken };
-    const verdict = decideVerdict(session, end, facts, printed);
+    const left = decideWithoutEngine(deps, session, end);
+    const verdict = left?.verdict ?? decideVerdict(session, end, facts, printed);
     const limited = decideAfterLimit(deps, session, verdict, facts);
     if (limited !== null && 'verdict' in limited) return endSession(sessionId, limited.verdict, facts);
     const paused =
+      left?.pause ??
       limited?.pause ??
       (await decideWhileUnanswered(session)) ??
       decideFreshStart(deps, session, verdict, result);
     if (paused !== null) await keepSessionWork(deps, session, true);
     if (paused === null || !(await pauseSession(deps, persist, session, paused, facts)))
-      return endSession(sessionId, decideVerdict(sessions.get(sessionId), end, facts, printed), facts);
+      return endSession(
+        sessionId,
+        left?.verdict ?? decideVerdict(sessions.get(sessionId), end, facts, printed),
+        facts,
+      );
     log.info({ session: sessionId, code: paused.code, until: rfc3339(paused.until) }, 'session paused');
   }
 
@@ -110,22 +122,5 @@ export function createEndings(deps: DispatchDeps, persist: PersistRun): RunEndin
     });
   }
 
-  async function endLost(sessionId: string): Promise<void> {
-    const session = sessions.get(sessionId);
-    const text = `its machine was removed while ${session.agent} worked there`;
-    const failure = { code: 'runner_lost', text };
-    const kept = await keepSessionWork(deps, session, false);
-    await persist(`the end of ${sessionId}`, () =>
-      recordEnd(
-        deps,
-        session,
-        { sealed: false, exitCode: null, exitSignal: null, failure, reason: text },
-        kept,
-        NO_FACTS,
-      ),
-    );
-    log.warn({ session: sessionId, runner: session.runner }, 'the machine of the session was removed');
-  }
-
-  return { endSession, failToStart, endLost, endRun };
+  return { endSession, failToStart, endRun };
 }

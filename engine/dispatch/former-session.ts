@@ -10,13 +10,16 @@ const isStrict = (profile: string | null): boolean => profile === 'strict';
 export const changesHome = (session: Pick<Session, 'profile'>, profile: string): boolean =>
   session.profile !== null && isStrict(session.profile) !== isStrict(profile);
 
-/** Finds the session whose conversation this one can resume: of the same agent, and in the same home. */
+/** Finds the session whose conversation this one can resume: of the same agent, on the same machine, and in the same home. */
 export function findFormerSession(
   { sessions }: Pick<DispatchDeps, 'sessions'>,
   session: Session,
 ): Session | null {
   if (session.continues === null || session.runs > 1) return null;
   const former = sessions.get(session.continues);
-  const fits = former.agent === session.agent && isStrict(former.profile) === isStrict(session.profile);
+  const fits =
+    former.agent === session.agent &&
+    former.runner === session.runner &&
+    isStrict(former.profile) === isStrict(session.profile);
   return fits ? former : null;
 }

@@ -2,10 +2,11 @@ import type { RunPlanner } from '../board/index.ts';
 import type { DispatchPort } from '../board/workflow/index.ts';
 import type { CallAuthor } from '../core/api/operation.ts';
 import type { StreamFacts } from '../workers/agents/index.ts';
-import { addClaim, type SessionUsage } from '../workers/sessions/index.ts';
+import { addClaim, type Session, type SessionUsage } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 import { createEndings } from './endings.ts';
 import { enqueueSession } from './enqueue.ts';
+import { createRunLosses } from './lose-run.ts';
 import { createPersist } from './persist.ts';
 import { checkCommandOfRun, planRun } from './plan.ts';
 import { createAheadPreparation } from './prepare-ahead.ts';
@@ -41,6 +42,11 @@ export interface Dispatcher extends DispatchPort, RunPlanner {
   /** Adopts live sessions whose supervision failed. */
   takeUp(): Promise<void>;
   /**
+   * Gives up the runs on a machine; see `RunLosses.loseRun`.
+   * @param release ends the connection to it, and so the supervision of its runs
+   */
+  loseRuns(runner: string, release: () => Promise<void>): Promise<void>;
+  /**
    * Cancels every live session and waits until none of their processes run. Those of machines that cannot be reached
    * are stopped once they can.
    */
@@ -58,6 +64,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   const persist = createPersist(deps, closing.signal);
   const endings = createEndings(deps, persist);
+  const losses = createRunLosses(deps, persist);
   const queue = createQueue(deps, {
     begin: (sessionId, machine) => supervision.beginSession(sessionId, machine),
     closing: closing.signal,
@@ -66,6 +73,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const supervision = createRunSupervision(deps, {
     persist,
     endings,
+    losses,
     looks,
     noteFacts: queue.noteFacts,
     closing: closing.signal,
@@ -74,14 +82,18 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const stopSession = createStop(deps, { queue, looks, endStopped: supervision.endStopped });
   const settings = createReadSettings(deps);
   const { resume, resumePaused, resumeAnswered } = createResume(deps, startWaiting);
-  const steps: RecoverySteps = { ...supervision, endPaused: supervision.endStopped };
+  const steps: RecoverySteps = {
+    ...supervision,
+    endPaused: supervision.endStopped,
+    loseRun: losses.loseRun,
+  };
 
   /** Gives every live session without an owner in this host an owner: at the start, and after its owner failed. */
   function takeUp(): void {
     for (const session of sessions.listLive()) {
       // A waiting one is only stopped by its end; see `stop`.
-      const isLost = session.runner !== null && !deps.machines.isKnown(session.runner);
-      if (session.state === 'queued' && session.stopReason === null && !isLost) continue;
+      const isGone = session.runner !== null && !deps.machines.isKnown(session.runner);
+      if (session.state === 'queued' && session.stopReason === null && !isGone) continue;
       ownSession(session.sessionId, () => takeOver(deps, steps, session));
     }
   }
@@ -125,6 +137,20 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
     async takeUp() {
       takeUp();
+    },
+
+    async loseRuns(runner, release) {
+      const isThere = ({ state, ...session }: Session): boolean =>
+        session.runner === runner && (state === 'starting' || state === 'running');
+      const lost = sessions.listLive().filter(isThere);
+      const facts = new Map(lost.map(({ sessionId }) => [sessionId, queue.facts(sessionId)]));
+      await release();
+      for (const { sessionId } of lost)
+        queue.ownSessionNext(sessionId, () =>
+          isThere(sessions.get(sessionId))
+            ? () => losses.loseRun(sessionId, facts.get(sessionId) ?? undefined)
+            : null,
+        );
     },
 
     async stopAll() {

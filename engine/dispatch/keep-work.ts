@@ -8,10 +8,11 @@ export function keepSessionWork(
   session: Session,
   isPause: boolean,
 ): Promise<KeptWorktree> {
-  const { sessionId, taskId, profile } = session;
+  const { sessionId, taskId, profile, runs } = session;
   const others = sessions.listLive();
   return runner.keep({
     sessionId,
+    number: runs,
     profile,
     placement: findPlacement(session),
     isAlone: !others.some((each) => each.inplace && each.sessionId !== sessionId),

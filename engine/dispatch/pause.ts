@@ -5,7 +5,7 @@ import { findFailure, type StreamFacts } from '../workers/agents/index.ts';
 import type { RunResult } from '../workers/runner/runs/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
-import type { RunVerdict } from './verdict.ts';
+import type { RunEnd, RunVerdict } from './verdict.ts';
 
 /** A session that keeps meeting limits must end some day. */
 const MOST_RUNS = 20;
@@ -58,6 +58,23 @@ export function decideAfterLimit(
   if (session.runs >= MOST_RUNS) return giveUp(verdict, `it reached a limit in each of ${session.runs} runs`);
   const until = Math.max(resetAt, now + shortestPauseMs(idlePauses)) + MARGIN_MS;
   return { pause: { until, code: failure.code, text: failure.text, idlePauses } };
+}
+
+/**
+ * Decides what follows for a run whose machine has ended it, since it could not reach the engine for too long. Null for
+ * any other end.
+ */
+export function decideWithoutEngine(
+  { clock, machines }: Pick<DispatchDeps, 'clock' | 'machines'>,
+  { runner, stopReason }: Session,
+  { endedBy, code: exitCode, signal: exitSignal }: RunEnd,
+): { pause: RunPause; verdict?: never } | { verdict: RunVerdict; pause?: never } | null {
+  if (endedBy !== 'lease' || runner === null || stopReason !== null) return null;
+  const { name, mayMove } = machines.explainLoss(runner);
+  const text = `its machine ${name} could not reach the engine`;
+  if (mayMove) return { pause: { until: clock.now(), code: 'runner_lost', text, idlePauses: 0 } };
+  const failure = { code: 'runner_lost', text };
+  return { verdict: { sealed: false, exitCode, exitSignal, failure, reason: text } };
 }
 
 /** Decides the pause of a session that was stopped because no one answered its question; null for any other end. */

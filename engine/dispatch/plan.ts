@@ -101,7 +101,10 @@ export async function planRun(
     destination === null || agent === null
       ? null
       : deps.machines.chooseMachine(
-          { ...destination, agent, project, profile },
+          {
+            ...{ ...destination, sessionId: null, agent, project, profile },
+            mayMove: deps.sessions.mayMove({ cwd: null, continues: options.continues ?? null }),
+          },
           deps.sessions.countByRunner(),
         );
   const waitsFor = choice !== null && 'why' in choice ? choice.why : null;

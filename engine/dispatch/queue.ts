@@ -69,10 +69,18 @@ function placeWaiting(
 ): WaitingRun[] {
   const counts = new Map(working);
   return waiting.flatMap((session): WaitingRun[] => {
-    const { sessionId, agent, project, priority, pool } = session;
+    const { sessionId, agent, project, priority, pool, runner, mayMove } = session;
     const run = { sessionId, agent, project, priority };
     if (pool === null) return [{ ...run, runner: null }];
-    const wanted = { pool, agent, project, runner: session.runner, profile: session.profile ?? profile() };
+    const wanted = {
+      sessionId,
+      pool,
+      agent,
+      project,
+      runner,
+      mayMove,
+      profile: session.profile ?? profile(),
+    };
     const choice = machines.chooseMachine(wanted, counts);
     if ('why' in choice) return [];
     counts.set(choice.runner, (counts.get(choice.runner) ?? 0) + 1);

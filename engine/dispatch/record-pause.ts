@@ -5,6 +5,16 @@ import type { DispatchDeps } from './context.ts';
 import type { RunPause } from './pause.ts';
 import type { PersistRun } from './persist.ts';
 
+/** Reports whether a session still works for its task: that may be done by now, or wait for another run. */
+export function hasOpenTask(
+  tasks: Pick<DispatchDeps['tasks'], 'get'>,
+  { sessionId, taskId, race }: Session,
+): boolean {
+  const task = tasks.get(taskId);
+  const isIts = task.sessionId === sessionId || (race !== null && task.race === race);
+  return isIts && task.status !== 'done' && task.status !== 'failed';
+}
+
 /**
  * Pauses the session; the worktree stays unchanged, including uncommitted files. False if it was stopped, or its
  * task has ended, in the meantime.
@@ -18,10 +28,7 @@ export function pauseSession(
 ): Promise<boolean> {
   const { sessionId, taskId, decisionId, title, agent } = session;
   return persist(`the pause of ${sessionId}`, () => {
-    // It may be done by now, or wait for another run.
-    const task = tasks.get(taskId);
-    const isIts = task.sessionId === sessionId || (session.race !== null && task.race === session.race);
-    if (!isIts || task.status === 'done' || task.status === 'failed') return false;
+    if (!hasOpenTask(tasks, session)) return false;
     if (!sessions.pause(sessionId, { resumeAt: until, code, text, idlePauses })) return false;
     sessions.heard(sessionId, facts);
     if (isLost) sessions.forgetConversation(sessionId);
@@ -36,7 +43,10 @@ export function pauseSession(
       data:
         code === 'unanswered'
           ? { title, agent, code, reason: 'waits for an answer' }
-          : { title, agent, code, reason: `${agent} ended with ${code}`, resumeAt: rfc3339(until) },
+          : {
+              ...{ title, agent, code, resumeAt: rfc3339(until) },
+              reason: code === 'runner_lost' ? text : `${agent} ended with ${code}`,
+            },
     });
     return true;
   });

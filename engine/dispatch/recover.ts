@@ -13,8 +13,8 @@ export interface RecoverySteps {
   finishRun(run: RunName, end: RunEnd): Promise<void>;
   /** It had paused and was stopped. */
   endPaused(sessionId: string): Promise<void>;
-  /** Its machine was removed. */
-  endLost(sessionId: string): Promise<void>;
+  /** Its machine was removed or cut off. */
+  loseRun(sessionId: string): Promise<void>;
 }
 
 /**
@@ -27,7 +27,7 @@ export async function takeOver(
   session: Session,
 ): Promise<void> {
   const { sessionId, profile, state } = session;
-  if (session.runner !== null && !machines.isKnown(session.runner)) return steps.endLost(sessionId);
+  if (session.runner !== null && machines.isGone(session.runner)) return steps.loseRun(sessionId);
   if (state === 'queued') return steps.endPaused(sessionId);
   const { runId, process } = sessions.private(sessionId);
   if (runId === null) return steps.beginSession(sessionId);

@@ -119,9 +119,10 @@ export function createVisits(deps: VisitsDeps): SessionVisits {
 
   /** The agent of a confined worker was in it, as in a run. */
   async function settleVisit(session: Session): Promise<void> {
-    const { sessionId, profile } = session;
+    const { sessionId, profile, runs } = session;
     await deps.runner.keep({
       sessionId,
+      number: runs,
       profile,
       placement: findPlacement(session),
       isAlone: !sessions.listLive().some(({ inplace }) => inplace),

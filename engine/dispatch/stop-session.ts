@@ -4,8 +4,7 @@ import { NOTHING_KEPT } from '../workers/runner/runs/index.ts';
 import type { DispatchDeps } from './context.ts';
 import type { RunQueue } from './queue.ts';
 import { recordEnd } from './record-end.ts';
-import { NEVER } from './supervise-run.ts';
-import { decideVerdict } from './verdict.ts';
+import { decideVerdict, NEVER } from './verdict.ts';
 
 /** Returns `DispatchPort.stop`. */
 export function createStop(

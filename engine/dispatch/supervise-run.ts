@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { asSvcError } from '../core/base/errors.ts';
 import { findOutputFormat, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
-import type { CollectOrder, RunExit, RunName } from '../workers/runner/runs/index.ts';
+import type { CollectOrder, RunName } from '../workers/runner/runs/index.ts';
 import { findPlacement, type RunProcess } from '../workers/sessions/index.ts';
 import { beginRun, findConversation } from './begin.ts';
 import type { DispatchDeps } from './context.ts';
 import type { RunEndings } from './endings.ts';
 import { enforceLimits, findRunStart } from './limits.ts';
+import type { RunLosses } from './lose-run.ts';
 import type { PersistRun } from './persist.ts';
-import { decideVerdict, type RunEnd } from './verdict.ts';
-
-/** The reason for a session that is stopped while nothing of it runs. */
-export const NEVER: RunExit = { code: null, signal: null };
+import { decideVerdict, NEVER, type RunEnd } from './verdict.ts';
 
 /** Starts the runs of sessions, and follows them to their end. */
 export function createRunSupervision(
@@ -18,12 +17,14 @@ export function createRunSupervision(
   {
     persist,
     endings,
+    losses,
     looks,
     noteFacts,
     closing,
   }: {
     persist: PersistRun;
     endings: RunEndings;
+    losses: Pick<RunLosses, 'leaveMachine'>;
     /** Checks the limits of running sessions, after a stop was requested. */
     looks: Set<() => void>;
     noteFacts(sessionId: string, facts: StreamFacts): void;
@@ -76,12 +77,16 @@ export function createRunSupervision(
   async function beginSession(sessionId: string, machine = sessions.findRunner(sessionId)): Promise<void> {
     // Before anything is recorded: it stays unchanged until it is adopted.
     deps.requireConsent();
+    const { cwd, runner: former } = sessions.get(sessionId);
+    if (cwd !== null && former !== machine) await losses.leaveMachine(sessionId);
     const run = { sessionId, runId: randomUUID() };
     let process: RunProcess;
     try {
       process = await beginRun({ deps, persist, looks, run, machine });
     } catch (error) {
-      if (closing.aborted) return;
+      // Its machine was given up in the meantime, and the session with it.
+      const isReleased = machine !== null && asSvcError(error).code === 'engine_closing';
+      if (closing.aborted || isReleased) return;
       const { stopReason } = sessions.get(sessionId);
       if (stopReason === null) await endings.failToStart(sessionId, error);
       else await endStopped(sessionId);
@@ -112,5 +117,5 @@ export function createRunSupervision(
     });
   }
 
-  return { beginSession, followRun, finishRun, recordProcess, endStopped, endLost: endings.endLost };
+  return { beginSession, followRun, finishRun, recordProcess, endStopped };
 }

@@ -21,6 +21,9 @@ export interface RunEnd extends RunExit {
   wasStopped?: boolean;
 }
 
+/** The reason for a session that is stopped while nothing of it runs. */
+export const NEVER: RunExit = { code: null, signal: null };
+
 /** Its output compared with the expectation. */
 export interface PrintedResult {
   expects: CommandExpectation;

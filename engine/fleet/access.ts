@@ -3,7 +3,7 @@ import { asSvcError, SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import type { OtherMachines } from '../dispatch/index.ts';
 import type { Storage } from '../storage/index.ts';
-import type { MachineRunner } from '../workers/runner/runs/index.ts';
+import { countBranch, type MachineRunner, NOTHING_KEPT } from '../workers/runner/runs/index.ts';
 import { chooseCandidate } from './choose-machine.ts';
 import type { Fleet, FleetDeps, RunningBranch } from './fleet.ts';
 import { createGoneRunner } from './gone-runner.ts';
@@ -22,6 +22,8 @@ export interface FleetAccessDeps extends FleetDeps {
   nameProject(project: string | null): string;
   /** The programs of an agent's command; empty for an unknown agent. */
   listPrograms(agent: string): readonly string[];
+  /** Lists the machines that have not been cleaned of a session's lost runs. */
+  listHolders(sessionId: string): string[];
 }
 
 /** The other machines of a workspace. Without any, nothing of the connections is loaded. */
@@ -32,10 +34,15 @@ export interface FleetAccess extends OtherMachines {
   start(): Promise<void>;
   connect(record: RunnerRecord): Promise<void>;
   disconnect(id: string): Promise<void>;
+  /** Ends the connection to a machine, after an order to end all of its runs, which is not waited for long. */
+  cutOff(id: string): Promise<void>;
   readState: Fleet['readState'];
+  isLost: Fleet['isLost'];
   reconnect: Fleet['reconnect'];
   /** Takes over what a running session has committed on its machine so far, for a limited time. Never rejects. */
   fetchBranch(branch: string): Promise<void>;
+  /** Takes over that and what it has not committed, in case its machine is lost. Never rejects. */
+  saveBranch(branch: RunningBranch): Promise<void>;
   /** Returns the name of a machine, also of one that was removed. */
   nameMachine(id: string): string;
   /** Returns the runner of a machine; for one that was removed, a runner that ends its sessions. Throws `no_runner`. */
@@ -61,7 +68,7 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
   }
 
   async function connect(record: RunnerRecord): Promise<void> {
-    (await loadFleet()).connect(record);
+    if (!record.isRevoked) (await loadFleet()).connect(record);
   }
 
   /** The pool that is named, or configured; null for this machine. */
@@ -74,6 +81,19 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
     return named === undefined || named === '' || named === LOCAL ? null : named;
   }
 
+  function isGone(id: string): boolean {
+    return records.find(id)?.isRevoked ?? true;
+  }
+
+  function explainLoss(id: string): { name: string; text: string; mayMove: boolean } {
+    const name = records.findName(id);
+    const found = records.find(id);
+    if (found === null) return { name, text: `its machine ${name} was removed`, mayMove: false };
+    if (found.isRevoked) return { name, text: `its machine ${name} was revoked`, mayMove: true };
+    const mayMove = deps.readPolicy().onLost === 'retry';
+    return { name, text: `its machine ${name} was lost`, mayMove };
+  }
+
   return {
     records,
     shares,
@@ -83,22 +103,38 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
     },
     connect,
     disconnect: async (id) => fleet?.disconnect(id),
+    cutOff: async (id) => fleet?.cutOff(id),
     readState: (id) => fleet?.readState(id) ?? null,
+    isLost: (id) => fleet?.isLost(id) ?? false,
     reconnect: (id) => fleet?.reconnect(id),
     async fetchBranch(branch) {
       const remote = fleet === null ? null : deps.findRemoteBranch(branch);
       if (remote !== null) await fleet?.fetchBranch(remote);
     },
+    saveBranch: async (branch) => fleet?.saveBranch(branch),
     nameMachine: records.findName,
     findRunner(id) {
       const runner = fleet?.findRunner(id) ?? null;
       if (runner !== null) return runner;
-      if (!records.list().some((each) => each.id === id)) return createGoneRunner(id, deps.worktrees);
+      if (isGone(id)) return createGoneRunner(explainLoss(id).text);
       throw new SvcError('no_runner', `the machine ${id} is not connected yet`, {
         hint: sentence`{runner.list} lists the machines`,
       });
     },
-    isKnown: (id) => records.list().some((each) => each.id === id),
+    isKnown: (id) => records.find(id) !== null,
+    isGone,
+    explainLoss,
+    settle: (id) => fleet?.settle(id),
+    async takeStock({ sessionId, repository: folder, branch, baseCommit, runs }) {
+      if (folder === null || branch === null || baseCommit === null) return NOTHING_KEPT;
+      try {
+        await (await loadFleet()).restoreSnapshot({ sessionId, folder, branch, runs });
+        const kept = await countBranch(deps.worktrees, { repository: folder, head: branch, baseCommit });
+        return { ...kept, left: ['what had not arrived from its machine is not on its branch'] };
+      } catch (error) {
+        return { ...NOTHING_KEPT, left: [`its branch cannot be read: ${asSvcError(error).message}`] };
+      }
+    },
     isReachable: (id) => fleet?.readState(id)?.state === 'ready',
     findPool(project, wanted) {
       const pool = namePool(project, wanted);
@@ -120,24 +156,28 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
       shares.check(deps.nameProject(project), pool);
       return { pool, runner: runner?.id ?? null };
     },
-    chooseMachine({ pool, runner, agent, project, profile }, working) {
+    chooseMachine({ sessionId, pool, runner, mayMove, agent, project, profile }, working) {
       try {
         shares.check(deps.nameProject(project), pool);
       } catch (error) {
         return { why: asSvcError(error).message };
       }
       const programs = deps.listPrograms(agent);
+      // They may still work on a run of it that was given up.
+      const holders = sessionId === null ? [] : deps.listHolders(sessionId);
       const candidates = records
         .list()
-        .filter((each) => (runner === null ? each.pool === pool : each.id === runner))
+        .filter((each) => (runner === null || mayMove ? each.pool === pool : each.id === runner))
+        .filter(({ id }) => !holders.includes(id))
         .map((record) => ({
           record,
           state: fleet?.readState(record.id) ?? null,
           hasAgent: fleet?.hasPrograms(record.id, programs) ?? null,
           working: working.get(record.id) ?? 0,
         }));
-      if (candidates.length === 0) return { why: 'its machine was removed' };
-      return chooseCandidate(candidates, { agent, isStrict: profile === 'strict' });
+      if (candidates.length === 0 && runner !== null) return { why: 'its machine was removed' };
+      const wanted = { agent, isStrict: profile === 'strict' };
+      return chooseCandidate(candidates, wanted, { home: runner, now: deps.clock.now() });
     },
     async close() {
       await (await loading)?.close();

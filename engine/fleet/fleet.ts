@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../core/base/clock.ts';
+import { asSvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { settleWithin } from '../core/base/settle-within.ts';
 import type { MachineRunner, RunName } from '../workers/runner/runs/index.ts';
@@ -9,8 +10,10 @@ import { createTransfers } from '../workers/runner/worktrees/transfer/index.ts';
 import { fetchWork } from './fetch-work.ts';
 import { createLogMirror } from './log-mirror.ts';
 import { connectToMachine, type MachineConnection, type MachineState } from './machine-connection.ts';
+import { nameSnapshot } from './messages.ts';
 import type { RunnerRecord } from './records.ts';
 import { createRemoteRunner } from './remote-runner.ts';
+import { createLostRunSettling, type LostRunDeps } from './settle-lost-runs.ts';
 import { type SilentMachine, watchSilence } from './silence-alerts.ts';
 import { type WaitingSession, watchWaiting } from './waiting-alerts.ts';
 
@@ -35,13 +38,25 @@ export interface FleetDeps {
   listWaiting(): readonly WaitingSession[];
   /** Called once for a session that has waited for ten minutes. */
   onLate(session: WaitingSession): void;
-  /** Called once for a machine that has been silent for five minutes while sessions work there. */
+  /** Called once for a machine that is lost while sessions work there, if they wait for it. */
   onSilent(machine: SilentMachine): void;
+  /** Gives up the runs on a machine. @param release ends their supervision */
+  loseRuns(runner: string, release: () => Promise<void>): Promise<void>;
+  readPolicy(): LossPolicy;
+  lostRuns: Omit<LostRunDeps, 'log'>;
+}
+
+/** The section `fleet` of svc.yaml, about machines that are silent. */
+export interface LossPolicy {
+  onLost: 'wait' | 'retry' | 'fail';
+  lostAfterMs: number;
 }
 
 /** The branch of a session that works on another machine. */
 export interface RunningBranch {
   sessionId: string;
+  /** The number of its current run. */
+  runs: number;
   runner: string;
   /** The repository's top folder on this machine. */
   folder: string;
@@ -51,22 +66,34 @@ export interface RunningBranch {
 
 /** How long a reader waits for the newest commits of a session, ms. */
 const FETCH_MS = 5000;
-/** How often the commits of running sessions are taken over, in case their machine is lost, ms. */
+/** How often the work of running sessions is taken over, in case their machine is lost, ms. */
 const SAVE_MS = 120_000;
+/** How long a machine that is cut off may take to begin to end its runs, ms. */
+const HALT_MS = 500;
 
 /** The machines that are kept connected. */
 export interface Fleet {
   connect(record: RunnerRecord): void;
   /** Ends the connection to a machine, whose runs continue. */
   disconnect(id: string): Promise<void>;
+  /** Ends the connection to a machine, after an order to end all of its runs, which is not waited for long. */
+  cutOff(id: string): Promise<void>;
+  /** Cleans a machine of the runs that were given up, once it can be reached. */
+  settle(id: string): void;
+  /** Moves a session's branch to what was saved of its run, if that adds to it. */
+  restoreSnapshot(session: Pick<RunningBranch, 'sessionId' | 'folder' | 'branch' | 'runs'>): Promise<void>;
   /** Returns the runner of a machine; null if it is not connected to. */
   findRunner(id: string): MachineRunner | null;
   /** Returns how a machine is reached; null for an unknown one. */
   readState(id: string): MachineState | null;
+  /** Reports whether the runs of a machine were given up, and it has not been back since. */
+  isLost(id: string): boolean;
   /** Tries to reach a machine that is not connected now. */
   reconnect(id: string): void;
   /** Takes over what a session has committed so far, if its machine is connected. Never rejects. */
   fetchBranch(branch: RunningBranch): Promise<void>;
+  /** Takes over that and what it has not committed, in case its machine is lost. Never rejects. */
+  saveBranch(branch: RunningBranch): Promise<void>;
   hasPrograms(id: string, programs: readonly string[]): boolean | null;
   close(): Promise<void>;
 }
@@ -74,20 +101,28 @@ export interface Fleet {
 interface Machine {
   connection: MachineConnection;
   runner: MachineRunner;
+  settle(): void;
   close(): Promise<void>;
 }
 
 /** Connects the machines of a workspace. */
 export function createFleet(deps: FleetDeps): Fleet {
   const machines = new Map<string, Machine>();
+  const lost = new Set<string>();
   const transfers = createTransfers(deps.git);
+  let isClosed = false;
   const waiting = watchWaiting(deps);
   const silence = watchSilence({
     clock: deps.clock,
-    onSilent: deps.onSilent,
+    readPatienceMs: () => deps.readPolicy().lostAfterMs,
+    onSilent(machine) {
+      if (deps.readPolicy().onLost === 'wait') deps.onSilent(machine);
+      else void loseMachine(machine.id);
+    },
     listMachines() {
       const running = deps.listRunning();
       return [...machines.values()].map(({ connection }) => ({
+        id: connection.record.id,
         name: connection.record.name,
         state: connection.readState(),
         sessions: running.flatMap(({ runner, sessionId }) =>
@@ -97,33 +132,55 @@ export function createFleet(deps: FleetDeps): Fleet {
     },
   });
   const saves = setInterval(() => {
-    for (const branch of deps.listRunning()) void fetchBranch(branch);
+    for (const branch of deps.listRunning()) void fetchOnce(branch, true);
   }, SAVE_MS);
   saves.unref();
   const suffix = hash('sha256', `${deps.agentsDir} ${deps.fleet}`).slice(0, 4);
-  /** By branch. */
+  /** By branch, with and without its uncommitted files. */
   const fetching = new Map<string, Promise<void>>();
 
-  async function fetchCommits({ runner, folder, branch, baseCommit }: RunningBranch): Promise<void> {
+  async function fetchFrom(
+    { sessionId, runs: number, runner, folder, branch, baseCommit }: RunningBranch,
+    isSaved: boolean,
+  ): Promise<void> {
     const connection = machines.get(runner)?.connection;
     if (connection?.readState().state !== 'ready') return;
     try {
       const repository = await transfers.identifyRepository(folder, baseCommit);
-      await fetchWork(connection, transfers, { folder, repository, branch, baseCommit }, 1);
-    } catch {
-      // The end of the run takes them over, or reports why not.
+      const snapshot = isSaved ? { snapshot: { sessionId, number } } : {};
+      await fetchWork(
+        connection,
+        transfers,
+        { folder, repository, branch, baseCommit },
+        { mostTries: 1, ...snapshot },
+      );
+    } catch (error) {
+      // The end of the run takes the work over, or reports why not.
+      if (isSaved) deps.log.warn({ sessionId, error: asSvcError(error).message }, 'its work was not saved');
     }
   }
 
-  async function fetchBranch(wanted: RunningBranch): Promise<void> {
-    const { branch } = wanted;
-    const open = fetching.get(branch) ?? fetchCommits(wanted).finally(() => fetching.delete(branch));
-    fetching.set(branch, open);
+  async function fetchOnce(wanted: RunningBranch, isSaved: boolean): Promise<void> {
+    const key = `${wanted.branch} ${isSaved}`;
+    const open = fetching.get(key) ?? fetchFrom(wanted, isSaved).finally(() => fetching.delete(key));
+    fetching.set(key, open);
     await settleWithin(FETCH_MS, open);
   }
 
   function openMachine(record: RunnerRecord): Machine {
-    const connection = connectToMachine(record, deps);
+    const connection = connectToMachine(record, {
+      ...deps,
+      readLeaseMs() {
+        const { onLost, lostAfterMs } = deps.readPolicy();
+        return onLost === 'wait' ? null : lostAfterMs;
+      },
+      onChange() {
+        if (connection.readState().state === 'ready') lost.delete(record.id);
+        deps.onChange();
+        machines.get(record.id)?.settle();
+      },
+    });
+    const { settle } = createLostRunSettling(connection, transfers, { log: deps.log, ...deps.lostRuns });
     const logs = createLogMirror(connection, deps);
     const runner = createRemoteRunner({
       connection,
@@ -136,6 +193,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     return {
       connection,
       runner,
+      settle,
       close() {
         logs.close();
         return connection.close();
@@ -143,21 +201,49 @@ export function createFleet(deps: FleetDeps): Fleet {
     };
   }
 
+  function connect(record: RunnerRecord): void {
+    if (!isClosed && !machines.has(record.id)) machines.set(record.id, openMachine(record));
+  }
+
+  async function disconnect(id: string): Promise<void> {
+    const machine = machines.get(id);
+    machines.delete(id);
+    await machine?.close();
+  }
+
+  /** Gives up the runs of a silent machine, and waits for it again. */
+  async function loseMachine(id: string): Promise<void> {
+    const record = machines.get(id)?.connection.record;
+    if (record === undefined) return;
+    lost.add(id);
+    await deps.loseRuns(id, () => disconnect(id));
+    connect(record);
+  }
+
   return {
-    connect(record) {
-      if (!machines.has(record.id)) machines.set(record.id, openMachine(record));
+    connect,
+    disconnect,
+    async cutOff(id) {
+      const connection = machines.get(id)?.connection;
+      if (connection?.readState().state === 'ready')
+        await settleWithin(
+          HALT_MS,
+          connection.call('halt', { graceMs: 0 }).catch(() => undefined),
+        );
+      await disconnect(id);
     },
-    async disconnect(id) {
-      const machine = machines.get(id);
-      machines.delete(id);
-      await machine?.close();
-    },
+    isLost: (id) => lost.has(id),
+    settle: (id) => machines.get(id)?.settle(),
+    restoreSnapshot: ({ sessionId, folder: repository, branch, runs }) =>
+      transfers.restoreSnapshot({ repository, branch, ref: nameSnapshot(branch, sessionId, runs) }),
     findRunner: (id) => machines.get(id)?.runner ?? null,
     reconnect: (id) => machines.get(id)?.connection.reconnect(),
     readState: (id) => machines.get(id)?.connection.readState() ?? null,
-    fetchBranch,
+    fetchBranch: (branch) => fetchOnce(branch, false),
+    saveBranch: (branch) => fetchOnce(branch, true),
     hasPrograms: (id, programs) => machines.get(id)?.connection.hasPrograms(programs) ?? null,
     async close() {
+      isClosed = true;
       clearInterval(saves);
       waiting.close();
       silence.close();

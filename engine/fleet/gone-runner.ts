@@ -1,17 +1,12 @@
 import { SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import { NO_FACTS } from '../workers/agents/index.ts';
-import { countBranch, type MachineRunner, NOTHING_KEPT } from '../workers/runner/runs/index.ts';
-import type { Worktrees } from '../workers/runner/worktrees/index.ts';
+import type { MachineRunner } from '../workers/runner/runs/index.ts';
 
-/** Ends the sessions of a machine that was removed: their runs were ended there, and their work is what has arrived here. */
-export function createGoneRunner(id: string, worktrees: Pick<Worktrees, 'diffBranch'>): MachineRunner {
-  const goneError = (): SvcError =>
-    new SvcError('no_runner', `the machine ${id} was removed`, {
-      hint: sentence`{runner.list} lists the machines`,
-    });
+/** Stands for a machine that was removed or cut off: nothing can be ordered there, and its runs count as ended. */
+export function createGoneRunner(why: string): MachineRunner {
   const refuse = async (): Promise<never> => {
-    throw goneError();
+    throw new SvcError('no_runner', why, { hint: sentence`{runner.list} lists the machines` });
   };
   const exit = { code: null, signal: null };
   return {
@@ -22,16 +17,7 @@ export function createGoneRunner(id: string, worktrees: Pick<Worktrees, 'diffBra
     watch: async () => exit,
     stop: async () => undefined,
     collect: async () => ({ facts: NO_FACTS, hasSpoken: true, hasLostSession: false }),
-    async keep({ placement, message }) {
-      const left = [`its machine ${id} was removed: what had not arrived from there is gone`];
-      const { repository = null, branch = null, baseCommit = null } = placement ?? {};
-      if (message === null || repository === null || branch === null || baseCommit === null)
-        return { ...NOTHING_KEPT, left };
-      const kept = await countBranch(worktrees, { repository, head: branch, baseCommit }).catch(
-        () => NOTHING_KEPT,
-      );
-      return { ...kept, left };
-    },
+    keep: refuse,
     discard: async () => undefined,
     clear: async () => [],
   };

@@ -17,6 +17,8 @@ const AGAIN_MS = 500;
 export interface LogMirror {
   /** Starts to copy the log of a session, and continues over lost connections. */
   follow(sessionId: string): void;
+  /** Returns the end of the copy of a session's log, bytes. */
+  findEnd(sessionId: string): number;
   /** Waits until the copy has reached an offset, for a limited time, and ends it. */
   finish(sessionId: string, end: number): Promise<void>;
   close(): void;
@@ -74,6 +76,7 @@ export function createLogMirror(
         copies.delete(sessionId);
       });
     },
+    findEnd: (sessionId) => findTailOffset(fileOf(sessionId), 0),
     async finish(sessionId, end) {
       const copy = copies.get(sessionId);
       if (copy === undefined) return;

@@ -8,7 +8,17 @@ import { version } from '../core/base/own-package.ts';
 import { toPrintable } from '../core/base/text.ts';
 import type { RunName } from '../workers/runner/runs/index.ts';
 import { openOnHost } from './hosts/index.ts';
-import { answers, type CallName, type MachineFacts, machineFacts, streams } from './messages.ts';
+import { hasDisk } from './machine-disk.ts';
+import {
+  answers,
+  type CallName,
+  type Heartbeat,
+  heartbeat,
+  type heartbeatAnswer,
+  type MachineFacts,
+  machineFacts,
+  streams,
+} from './messages.ts';
 import type { RunnerRecord } from './records.ts';
 import {
   FLEET_PROTOCOL,
@@ -33,6 +43,8 @@ export interface MachineConnectionDeps {
   serveSeat(connection: Duplex, run: RunName): void;
   /** The address of the gateway, such as `http://127.0.0.1:8788`. */
   findGateway(): string;
+  /** Returns how long runs there may continue without the engine, ms; null for ever. */
+  readLeaseMs(): number | null;
   /** Called when the machine can take runs, or cannot any more. */
   onChange(): void;
 }
@@ -43,6 +55,8 @@ export interface MachineState {
   /** Why it is not ready, a sentence; null if it is, or while it is tried for the first time. */
   why: string | null;
   facts: MachineFacts | null;
+  /** Its last report; null before the first one. */
+  load: Heartbeat | null;
   /** Since when, Unix ms. */
   since: number;
 }
@@ -80,20 +94,32 @@ const closedError = (): SvcError =>
 export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDeps): MachineConnection {
   const { id, host, via, command, name } = record;
   const { env, clock, log } = deps;
-  let state: MachineState = { state: 'connecting', why: null, facts: null, since: clock.now() };
+  let state: MachineState = { state: 'connecting', why: null, facts: null, load: null, since: clock.now() };
   /** What the machine has, by program; empty after each connection. */
   const programs = new Map<string, boolean>();
   const asked = new Set<string>();
   let nextProbe: NodeJS.Timeout | null = null;
   let isClosed = false;
 
-  function changeState(next: Omit<MachineState, 'since'>): void {
-    state = { ...next, since: next.state === state.state ? state.since : clock.now() };
+  function changeState(next: Omit<MachineState, 'since' | 'load'>): void {
+    state = {
+      ...{ ...next, load: state.load },
+      since: next.state === state.state ? state.since : clock.now(),
+    };
     deps.onChange();
   }
 
+  function noteHeartbeat(load: Heartbeat): z.infer<typeof heartbeatAnswer> {
+    const hadRoom = hasDisk(state.load);
+    state = { ...state, load };
+    if (hadRoom !== hasDisk(load)) deps.onChange();
+    return { leaseMs: deps.readLeaseMs() };
+  }
+
   const handlers: LinkHandlers = {
-    async onCall(method) {
+    async onCall(method, input) {
+      const beat = method === 'heartbeat' ? heartbeat.safeParse(input).data : undefined;
+      if (beat !== undefined) return noteHeartbeat(beat);
       throw new SvcError('usage', `the engine answers no call ${method} of a runner`);
     },
     onStream(streamName, data) {

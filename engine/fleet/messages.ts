@@ -71,6 +71,8 @@ export const orders = {
     former: placement.nullable(),
     isQuiet: z.boolean(),
     note: text.nullable(),
+    /** Where the log of the session starts on this machine: the end of what it has printed elsewhere. */
+    logFrom: offset,
   }),
   prepare: z.object({
     run: runName,
@@ -98,6 +100,7 @@ export const orders = {
     agentSession: text.nullable(),
     author: z.record(z.string(), text),
     variables: z.record(z.string(), text),
+    timeoutSec: z.number().min(0),
     gateway: z.looseObject({ url: text, key: text }).nullable(),
   }),
   adopt: z.object({
@@ -115,8 +118,17 @@ export const orders = {
     since: z.number(),
     resumed: text.nullable(),
   }),
-  keep: z.object({ sessionId, profile, placement, isAlone: z.boolean(), message: text.nullable() }),
+  keep: z.object({
+    sessionId,
+    number: z.int().min(0),
+    profile,
+    placement,
+    isAlone: z.boolean(),
+    message: text.nullable(),
+  }),
   discard: runName,
+  /** Ends all runs: the board has cut this machine off. */
+  halt: z.object({ graceMs: z.number().min(0).max(60_000) }),
   clear: z.object({
     session: z.object({ sessionId, taskId: text, project: text.nullable(), profile }),
     placement,
@@ -128,6 +140,14 @@ export const orders = {
   tips: z.object({ repository: repositoryId }),
   /** The end of a session's branch in the mirror. */
   findTip: z.object({ repository: repositoryId, branch: sessionBranch }),
+  /** Saves the uncommitted files of a session on top of its last commit. */
+  snapshot: z.object({
+    repository: repositoryId,
+    branch: sessionBranch,
+    sessionId,
+    number: z.int().min(0).max(1_000_000),
+    message: z.string().max(1000),
+  }),
 } as const;
 
 const runProcess = z.object({
@@ -135,7 +155,11 @@ const runProcess = z.object({
   pidStart: z.string().max(200),
   containment: z.enum(['cgroup', 'pidns', 'marks']).nullable(),
 });
-const exit = z.object({ code: z.int().nullable(), signal: z.string().max(40).nullable() });
+const exit = z.object({
+  code: z.int().nullable(),
+  signal: z.string().max(40).nullable(),
+  endedBy: z.enum(['lease', 'timeout']).optional(),
+});
 const usage = z.object({
   input: count,
   cached: count,
@@ -185,10 +209,17 @@ export const answers = {
   collect: z.object({ facts, hasSpoken: z.boolean(), hasLostSession: z.boolean(), logEnd: offset }),
   keep: z.object({ left: z.array(z.string().max(4000)).max(200) }),
   discard: z.object({ logEnd: offset }),
+  halt: z.null(),
   clear: z.array(z.string().max(4000)).max(200),
   tips: z.array(objectId).max(MOST_TIPS),
   findTip: objectId.nullable(),
+  /** The end of the branch, and the commit that holds what is uncommitted; null for none. */
+  snapshot: z.object({ tip: objectId.nullable(), commit: objectId.nullable() }),
 } as const;
+
+/** Names the ref that holds the snapshots of a run, on its machine and here. Sessions that continue each other share a branch. */
+export const nameSnapshot = (branch: string, sessionId: string, number: number): string =>
+  `refs/svc/${branch.slice(branch.indexOf('/') + 1)}/${sessionId}-run-${number}`;
 
 export type CallName = keyof typeof orders;
 
@@ -202,7 +233,11 @@ export const streams = {
     shallow: z.array(objectId).max(100_000),
   }),
   /** Board to machine, which answers with a pack of the work of a session. */
-  work: z.object({ repository: repositoryId, tip: objectId, known: z.array(objectId).max(MOST_TIPS) }),
+  work: z.object({
+    repository: repositoryId,
+    tips: z.array(objectId).min(1).max(2),
+    known: z.array(objectId).max(MOST_TIPS),
+  }),
   /** Board to machine, which answers with the log of a session from an offset on: see `log-blocks.ts`. */
   log: z.object({ sessionId, from: offset }),
   /** Machine to board: a connection of a worker to the engine. */
@@ -213,6 +248,21 @@ export const streams = {
 
 /** The machine's last word about a pack that it has taken in; any other text says why it has not. */
 export const RECEIVED = 'received';
+
+/** What a machine reports every ten seconds: that it works, and how busy it is. */
+export const heartbeat = z.object({
+  /** Free space for runs, bytes; null if that is unknown. */
+  diskFreeBytes: z.number().min(0).nullable(),
+  /** Processes that want to run, for each processor, in the last minute. */
+  load: z.number().min(0),
+});
+
+export type Heartbeat = z.infer<typeof heartbeat>;
+
+export const heartbeatAnswer = z.object({
+  /** How long the runs may continue without the board, ms; null for ever. */
+  leaseMs: z.number().min(0).nullable(),
+});
 
 /** What a machine says about itself, at the start of a connection and when it changes. */
 export const machineFacts = z.object({

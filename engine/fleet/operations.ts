@@ -9,6 +9,7 @@ import { HEADLESS, PRESETS } from '../workers/agents/presets/index.ts';
 import type { FleetAccess } from './access.ts';
 import { countSlots } from './choose-machine.ts';
 import type { HostFacts } from './hosts/index.ts';
+import { hasDisk } from './machine-disk.ts';
 import type { RunnerRecord } from './records.ts';
 
 /** A machine in a list. */
@@ -23,9 +24,13 @@ export interface ListedRunner {
   /** The most workers at a time. */
   max: number;
   running: number;
-  state: 'connecting' | 'ready' | 'full' | 'draining' | 'silent';
+  state: 'connecting' | 'ready' | 'full' | 'draining' | 'silent' | 'lost' | 'revoked';
   /** Since when it is connected, or is not, RFC 3339; null before the first attempt. */
   since: string | null;
+  /** Processes that want to run, for each processor, in the last minute; null before the first report. */
+  load: number | null;
+  /** Free space for runs, bytes; null before the first report. */
+  diskFreeBytes: number | null;
   /** Why it takes no work, a sentence; null if it does. */
   reason: string | null;
   /** The projects that may be sent there. */
@@ -73,6 +78,12 @@ interface Deps {
   look(): void;
   /** Ends the sessions of machines that were removed. */
   takeUp(): Promise<void>;
+  /** Gives up the runs on a machine; see `Dispatcher.loseRuns`. */
+  loseRuns(runner: string, release: () => Promise<void>): Promise<void>;
+  /** Lists the sessions that run on a machine. */
+  listRunningOn(runner: string): string[];
+  /** Inside `storage.write`: records that a machine will not be cleaned of lost runs. */
+  settleAllOf(runner: string): void;
   /** Lists the names of all projects. Throws `unknown_project` for another one. */
   listProjects(): readonly string[];
 }
@@ -117,16 +128,19 @@ export function fleetOperations(deps: Deps) {
   }
 
   function describeRunner(record: RunnerRecord): ListedRunner {
-    const { id, name, host, via, pool, isDrained } = record;
+    const { id, name, host, via, pool, isDrained, isRevoked } = record;
     const running = deps.countWorking().get(id) ?? 0;
     const now = fleet.readState(id);
     const slots = countSlots(record, now);
     const isFull = now?.state === 'ready' && running >= slots;
     const projects = listShared(pool);
     const isDraining = isDrained && now?.state === 'ready';
+    const isLost = fleet.isLost(id) && now?.state !== 'ready';
     const whyNot =
+      (isRevoked ? 'it was cut off: svc runner remove takes it out' : null) ??
       now?.why ??
       (isDrained ? 'it gets no new run: svc runner drain --undo' : null) ??
+      (hasDisk(now?.load ?? null) ? null : 'its disk is almost full') ??
       (isFull ? `${running} of ${formatCount(slots, 'worker')}` : null);
     return {
       id,
@@ -136,7 +150,17 @@ export function fleetOperations(deps: Deps) {
       pool,
       max: slots,
       running,
-      state: isDraining ? 'draining' : isFull ? 'full' : (now?.state ?? 'connecting'),
+      state: isRevoked
+        ? 'revoked'
+        : isLost
+          ? 'lost'
+          : isDraining
+            ? 'draining'
+            : isFull
+              ? 'full'
+              : (now?.state ?? 'connecting'),
+      load: now?.load?.load ?? null,
+      diskFreeBytes: now?.load?.diskFreeBytes ?? null,
       since: now === null ? null : rfc3339(now.since),
       reason: whyNot ?? (projects.length === 0 ? `no project is shared with the pool ${pool}` : null),
       projects,
@@ -237,6 +261,26 @@ export function fleetOperations(deps: Deps) {
       },
     }),
     operation({
+      name: 'runner.revoke',
+      about:
+        'Cuts a machine off at once, for good: its runs continue on other machines of its pool, from what was saved, and nothing that it says counts any more.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ name: z.string().min(1) }),
+      async run({ name }, caller) {
+        const { id, ...record } = fleet.records.resolve(name);
+        if (record.isRevoked) throw new SvcError('conflict', `${record.name} was revoked already`);
+        const sessions = deps.listRunningOn(id);
+        await storage.write(() => {
+          fleet.records.revoke(id);
+          const data = { runner: id, name: record.name, sessions };
+          events.append({ kind: 'runner_revoked', ...by(caller), data });
+        });
+        await deps.loseRuns(id, () => fleet.cutOff(id));
+        return { id, name: record.name, sessions };
+      },
+    }),
+    operation({
       name: 'runner.remove',
       about: 'Takes a machine out of the fleet, and removes svc and its folders there.',
       seat: 'chair',
@@ -265,6 +309,7 @@ export function fleetOperations(deps: Deps) {
         }
         await storage.write(() => {
           fleet.records.remove(id);
+          deps.settleAllOf(id);
           events.append({ kind: 'runner_removed', ...by(caller), data: { runner: id, name: record.name } });
         });
         await deps.takeUp();

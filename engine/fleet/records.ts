@@ -20,10 +20,12 @@ export interface RunnerRecord {
   most: number;
   /** True if it gets no new run. */
   isDrained: boolean;
+  /** True if it was cut off: nothing that it says counts any more. */
+  isRevoked: boolean;
   addedAt: string;
 }
 
-export type NewRunner = Omit<RunnerRecord, 'id' | 'isDrained' | 'addedAt'>;
+export type NewRunner = Omit<RunnerRecord, 'id' | 'isDrained' | 'isRevoked' | 'addedAt'>;
 
 interface RunnerRow {
   id: number;
@@ -34,12 +36,20 @@ interface RunnerRow {
   pool: string;
   most: number;
   drained_at: number | null;
+  revoked_at: number | null;
   added_at: number;
 }
 
-const readRow = ({ id, added_at: addedAt, drained_at: drainedAt, ...row }: RunnerRow): RunnerRecord => ({
+const readRow = ({
+  id,
+  added_at: addedAt,
+  drained_at: drainedAt,
+  revoked_at: revokedAt,
+  ...row
+}: RunnerRow): RunnerRecord => ({
   ...row,
   isDrained: drainedAt !== null,
+  isRevoked: revokedAt !== null,
   id: formatRunnerId(id),
   addedAt: rfc3339(addedAt),
 });
@@ -56,6 +66,8 @@ export interface RunnerRecords {
   add(runner: NewRunner): RunnerRecord;
   /** Lets a machine finish its runs without getting new ones, or use it again. */
   setDrained(id: string, isDrained: boolean): void;
+  /** Cuts a machine off, for good. */
+  revoke(id: string): void;
   /** Removes a machine; sessions that worked there keep its id. */
   remove(id: string): void;
   /** Lists sessions that have not ended, or have a worktree there. */
@@ -63,7 +75,7 @@ export interface RunnerRecords {
 }
 
 export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): RunnerRecords {
-  const columns = 'id, name, host, via, command, pool, most, drained_at, added_at';
+  const columns = 'id, name, host, via, command, pool, most, drained_at, revoked_at, added_at';
   const all = db.prepare<unknown[], RunnerRow>(
     `SELECT ${columns} FROM runner WHERE removed_at IS NULL ORDER BY id`,
   );
@@ -72,6 +84,7 @@ export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): 
     'INSERT INTO runner (name, host, via, command, pool, most, added_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const setDrained = db.prepare('UPDATE runner SET drained_at = ? WHERE id = ?');
+  const setRevoked = db.prepare('UPDATE runner SET revoked_at = ? WHERE id = ?');
   // A later machine may have its name.
   const setRemoved = db.prepare(
     `UPDATE runner SET removed_at = ?, name = name || ' (r-' || id || ')' WHERE id = ?`,
@@ -106,12 +119,17 @@ export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): 
       return readRow({
         ...{ id: Number(lastInsertRowid), name, host, via, command, pool, most },
         drained_at: null,
+        revoked_at: null,
         added_at: clock.now(),
       });
     },
     setDrained(id, isDrained) {
       known = null;
       setDrained.run(isDrained ? clock.now() : null, parseRunnerId(id));
+    },
+    revoke(id) {
+      known = null;
+      setRevoked.run(clock.now(), parseRunnerId(id));
     },
     remove(id) {
       known = null;

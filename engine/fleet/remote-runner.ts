@@ -2,21 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { countBranch, type MachineRunner, NOTHING_KEPT, type RunExit } from '../workers/runner/runs/index.ts';
-import type { ProjectSetup } from '../workers/runner/setup/index.ts';
 import { SESSION_PREFIX, type Worktrees } from '../workers/runner/worktrees/index.ts';
 import type { Transfers } from '../workers/runner/worktrees/transfer/index.ts';
 import type { LocalPlacement } from '../workers/sessions/index.ts';
 import { fetchWork, type RemoteBranch } from './fetch-work.ts';
 import type { LogMirror } from './log-mirror.ts';
 import type { MachineConnection } from './machine-connection.ts';
-import { runReport, type WirePlacement } from './messages.ts';
+import { nameSnapshot, runReport, type WirePlacement } from './messages.ts';
 import { sendBase } from './send-base.ts';
+import { stripSetup } from './strip-setup.ts';
 
 /** The pause before a runner that is stopping is asked again, ms. */
 const AGAIN_MS = 1000;
-
-/** Leaves out what stays here: the folder, and commands for a person. Of environment files only the names are sent. */
-const stripSetup = (setup: ProjectSetup): ProjectSetup => ({ ...setup, folder: '', run: [] });
 
 export interface RemoteRunnerDeps {
   connection: MachineConnection;
@@ -70,6 +67,17 @@ export function createRemoteRunner({
     throw new SvcError('exists', `the branch ${SESSION_PREFIX}${sessionId} exists already`);
   }
 
+  /** Finds the branch of a session and the commit that it starts from: its end if it was begun on another machine. */
+  async function findStart(sessionId: string, folder: string, baseCommit: string, begun: string | undefined) {
+    if (begun === undefined)
+      return { branch: await reserveBranch(folder, sessionId, baseCommit), baseCommit };
+    const tip = await transfers.findTip(folder, begun);
+    if (tip !== null) return { branch: begun, baseCommit: tip };
+    throw new SvcError('not_found', `the branch ${begun} no longer exists`, {
+      hint: 'its work cannot continue on another machine without it',
+    });
+  }
+
   const runner: MachineRunner = {
     async place(order) {
       const { sessionId, origin, placement, former, isQuiet, note } = order;
@@ -80,27 +88,26 @@ export function createRemoteRunner({
           hint: 'run `git init` and commit something, or run it on this machine',
         });
       const repository = await transfers.identifyRepository(folder, baseCommit);
-      if (origin !== null) await sendBase(connection, transfers, { folder, repository, commit: baseCommit });
-      const start = origin && {
-        ...{ repository, baseCommit },
-        inside: origin.inside,
-        base: origin.base,
-        branch: await reserveBranch(folder, sessionId, baseCommit),
-      };
+      const start = origin === null ? null : await findStart(sessionId, folder, baseCommit, origin.branch);
+      if (start !== null)
+        await sendBase(connection, transfers, { folder, repository, commit: start.baseCommit });
       const placed = await connection.call('place', {
         sessionId,
-        origin: start,
+        origin: origin && start && { repository, inside: origin.inside, base: origin.base, ...start },
         placement: placement && (await placeThere(placement)),
         former: former && (await placeThere(former)),
         isQuiet,
         note,
+        logFrom: logs.findEnd(sessionId),
       });
       const { placement: there } = placed;
-      const isOther = start !== null && there.branch !== start.branch;
-      if (isOther || there.repository !== repository || there.baseCommit !== baseCommit)
+      const isOther =
+        start !== null && (there.branch !== start.branch || there.baseCommit !== start.baseCommit);
+      const isOtherBase = start === null && there.baseCommit !== baseCommit;
+      if (isOther || isOtherBase || there.repository !== repository)
         throw new SvcError('answer_invalid', 'the machine has placed the session elsewhere than ordered');
       logs.follow(sessionId);
-      return { ...placed, placement: placeHere(placed.placement, folder) };
+      return { ...placed, placement: { ...placeHere(there, folder), baseCommit } };
     },
     async prepare(order) {
       logs.follow(order.run.sessionId);
@@ -155,7 +162,13 @@ export function createRemoteRunner({
         const { left } = await connection.call('keep', { ...order, placement: there });
         // The counts are the board's.
         const branch = findBranch(placement, there);
-        const problem = await fetchWork(connection, transfers, branch);
+        const { sessionId, number, message } = order;
+        // Nothing is committed before a pause, and its machine may be lost during that.
+        const problem = await fetchWork(connection, transfers, branch, {
+          ...(message === null ? { snapshot: { sessionId, number } } : {}),
+        });
+        if (problem === null && message !== null)
+          await transfers.removeSnapshot(branch.folder, nameSnapshot(branch.branch, sessionId, number));
         if (problem !== null)
           log.warn({ sessionId: order.sessionId, problem }, 'not all work was taken over');
         const all = problem === null ? left : [...left, problem];

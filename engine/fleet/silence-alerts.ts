@@ -3,6 +3,7 @@ import type { MachineState } from './machine-connection.ts';
 
 /** A machine that has been silent while sessions work there. */
 export interface SilentMachine {
+  id: string;
   name: string;
   /** Why it is not connected, a sentence; null if that is unknown. */
   why: string | null;
@@ -11,36 +12,42 @@ export interface SilentMachine {
 
 /** A machine with the sessions that work there. */
 interface WatchedMachine {
+  id: string;
   name: string;
   state: MachineState;
   sessions: string[];
 }
 
-/** How long a machine may be silent before a person is notified, ms. */
-const PATIENCE_MS = 300_000;
-const LOOK_MS = 60_000;
+const LOOK_MS = 5000;
 
-/** Notifies a person once about each silence of a machine on which sessions work. */
+/** Reports each silence of a machine on which sessions work once, when it has lasted too long. */
 export function watchSilence({
   clock,
+  readPatienceMs,
   listMachines,
   onSilent,
 }: {
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'monotonic'>;
+  /** Reads how long a machine may be silent, ms. */
+  readPatienceMs(): number;
   listMachines(): readonly WatchedMachine[];
   onSilent(machine: SilentMachine): void;
 }): { look(): void; close(): void } {
-  /** The start of each silence that was reported, by name. */
-  const reported = new Map<string, number>();
+  /** The silences that have begun, by machine. */
+  const silences = new Map<string, { since: number; isReported: boolean }>();
   const timer = setInterval(look, LOOK_MS);
   timer.unref();
 
   function look(): void {
-    for (const { name, state, sessions } of listMachines()) {
-      const isSilent = state.state === 'silent' && clock.now() - state.since >= PATIENCE_MS;
-      if (!isSilent || sessions.length === 0 || reported.get(name) === state.since) continue;
-      reported.set(name, state.since);
-      onSilent({ name, why: state.why, sessions });
+    const now = clock.monotonic();
+    for (const { id, name, state, sessions } of listMachines()) {
+      if (state.state === 'ready') silences.delete(id);
+      if (state.state !== 'silent') continue;
+      const silence = silences.get(id) ?? { since: now, isReported: false };
+      silences.set(id, silence);
+      if (silence.isReported || sessions.length === 0 || now - silence.since < readPatienceMs()) continue;
+      silence.isReported = true;
+      onSilent({ id, name, why: state.why, sessions });
     }
   }
 

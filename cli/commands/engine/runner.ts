@@ -140,7 +140,12 @@ const list = defineCommand({
         {
           head: 'state',
           value: (row) => row.state,
-          style: ({ state }) => (state === 'silent' ? 'warn' : undefined),
+          style: ({ state }) => (['silent', 'lost', 'revoked'].includes(state) ? 'warn' : undefined),
+        },
+        { head: 'load', value: (row) => (row.load === null ? null : row.load.toFixed(1)) },
+        {
+          head: 'disk',
+          value: (row) => (row.disk_free_bytes === null ? null : formatGib(row.disk_free_bytes)),
         },
         { head: 'since', value: (row) => (row.since === null ? null : formatLocalTime(row.since)) },
         { head: 'why', value: (row) => row.reason, flexible: true },
@@ -162,6 +167,25 @@ const drain = defineCommand({
     const drained = await client.call('runner.drain', { name: context.arg(0), ...(undo ? { undo } : {}) });
     context.result(drained, ({ name, running, max }) =>
       undo ? `${name} gets runs again` : `${name} gets no new run; ${running} of ${max} are still at work`,
+    );
+  },
+});
+
+const revoke = defineCommand({
+  name: 'runner revoke',
+  about: 'cut a machine off at once, for good; its runs continue on others of its pool, from what was saved',
+  details: [
+    'For a machine that is lost or not trusted any more: nothing that it reports counts from then on. `svc runner drain` lets one finish its runs.',
+  ],
+  args: [{ name: 'name', about: 'its name or id' }],
+  examples: ['runner revoke box2'],
+  async run(context) {
+    const client = await context.engine();
+    const revoked = await client.call('runner.revoke', { name: context.arg(0) });
+    context.result(revoked, ({ name, sessions }) =>
+      sessions.length === 0
+        ? `${name} is cut off; nothing ran there`
+        : `${name} is cut off; ${sessions.join(', ')} ${sessions.length === 1 ? 'continues' : 'continue'} elsewhere`,
     );
   },
 });
@@ -229,4 +253,4 @@ const leave = defineCommand({
   },
 });
 
-export const runnerCommands: readonly Command[] = [add, list, drain, remove, connect, serve, leave];
+export const runnerCommands: readonly Command[] = [add, list, drain, revoke, remove, connect, serve, leave];

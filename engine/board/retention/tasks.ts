@@ -37,6 +37,7 @@ export function taskRetention({ db }: Pick<Storage, 'db'>): RetentionKind {
     'DELETE FROM virtual_key WHERE session_id = @id',
     'DELETE FROM promotion WHERE session_id = @id',
     'DELETE FROM pull_request WHERE session_id = @id',
+    'DELETE FROM lost_run WHERE session_id = @id',
     'DELETE FROM session WHERE id = @id',
   ].map((sql) => db.prepare(sql));
   const ofTask = [

@@ -55,6 +55,12 @@ export function createAllOperations(
       countWorking: modules.sessions.countByRunner,
       look: modules.board.dispatcher.look,
       takeUp: modules.board.dispatcher.takeUp,
+      loseRuns: modules.board.dispatcher.loseRuns,
+      settleAllOf: modules.sessions.settleAllOf,
+      listRunningOn: (runner) =>
+        modules.sessions
+          .listLive()
+          .flatMap((each) => (each.runner === runner && each.state !== 'queued' ? [each.sessionId] : [])),
       listProjects: () => [config().project.name, ...modules.agents.listProjectIds()],
     }),
     ...listKnowledgeOperations(shared, modules),
@@ -102,7 +108,7 @@ function listEngineOperations(
 }
 
 /** Lists the operations on tasks, messages, and the sessions of workers. */
-function listWorkOperations({ config, events }: SharedDependencies, modules: EngineModules) {
+function listWorkOperations({ config, events, clock }: SharedDependencies, modules: EngineModules) {
   const { agents, board, bus, circuits, pullRequests, sessions, texts } = modules;
   const { dispatcher } = board;
   return [
@@ -120,7 +126,11 @@ function listWorkOperations({ config, events }: SharedDependencies, modules: Eng
         return own?.permissions ?? config().agents.permissions;
       },
       circuits,
-      explainWait: (session) => explainWait(modules, session, config().guard.profile || 'lite'),
+      explainWait: (session) =>
+        explainWait(modules, session, {
+          configured: config().guard.profile || 'lite',
+          now: clock.now(),
+        }),
       nameMachine: modules.fleet.nameMachine,
       untold: (session) => listUntoldBy(agents, session),
       findReadingTime: (session) => findReadingTime(agents, session),
@@ -143,11 +153,13 @@ function listWorkOperations({ config, events }: SharedDependencies, modules: Eng
 /** Explains why no machine takes a session that waits for one; null if one does, or if it waits for something else. */
 function explainWait(
   { fleet, sessions }: Pick<EngineModules, 'fleet' | 'sessions'>,
-  { agent, project, pool, runner, profile, resumeAt }: Session,
-  configured: string,
+  { cwd, continues, resumeAt, ...session }: Session,
+  { configured, now }: { configured: string; now: number },
 ): string | null {
-  if (pool === null || resumeAt !== null) return null;
-  const wanted = { agent, project, pool, runner, profile: profile ?? configured };
+  const { sessionId, agent, project, pool, runner, profile } = session;
+  if (pool === null || (resumeAt !== null && Date.parse(resumeAt) > now)) return null;
+  const mayMove = sessions.mayMove({ cwd, continues });
+  const wanted = { sessionId, agent, project, pool, runner, mayMove, profile: profile ?? configured };
   const choice = fleet.chooseMachine(wanted, sessions.countByRunner());
   return 'why' in choice ? choice.why : null;
 }

@@ -9,36 +9,50 @@ import {
 import { listProviderVariables } from '../../gateway/index.ts';
 import { type AgentRegistry, listPrograms, locateAgent } from '../../workers/agents/index.ts';
 import type { RunSockets } from '../../workers/runner/index.ts';
+import type { WorktreeSetup } from '../../workers/runner/setup/index.ts';
 import type { GitAccess, Worktrees } from '../../workers/runner/worktrees/index.ts';
-import type { Session, Sessions } from '../../workers/sessions/index.ts';
+import type { LostRun, Session, Sessions } from '../../workers/sessions/index.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 
 /** Finds the branch of a session whose newest commits may be on another machine; null for any other. */
 function findRemoteBranch(session: Session): RunningBranch | null {
-  const { sessionId, runner, repository: folder, branch, baseCommit, state, commits, worktree } = session;
+  const {
+    sessionId,
+    runs,
+    runner,
+    repository: folder,
+    branch,
+    baseCommit,
+    state,
+    commits,
+    worktree,
+  } = session;
   // At the end of a run its work may not have arrived.
   if (state === 'ended' && (commits !== null || worktree === null)) return null;
   return runner === null || folder === null || branch === null || baseCommit === null
     ? null
-    : { sessionId, runner, folder, branch, baseCommit };
+    : { sessionId, runs, runner, folder, branch, baseCommit };
+}
+
+/** What the fleet calls, and other modules provide. */
+export interface FleetPorts {
+  sessions: Sessions;
+  agents: AgentRegistry;
+  runSockets: RunSockets;
+  worktrees: Worktrees;
+  git: GitAccess;
+  setup: Pick<WorktreeSetup, 'readProjectSetup'>;
+  findGateway(): string;
+  /** Called when a machine can take runs, or cannot any more. */
+  onChange(): void;
+  /** Gives up the runs on a machine; see `Dispatcher.loseRuns`. */
+  loseRuns(runner: string, release: () => Promise<void>): Promise<void>;
 }
 
 /** Builds the access to the machines that run workers besides this one. */
-export function createFleetModule(
-  shared: SharedDependencies,
-  others: {
-    sessions: Sessions;
-    agents: AgentRegistry;
-    runSockets: RunSockets;
-    worktrees: Worktrees;
-    git: GitAccess;
-    findGateway(): string;
-    /** Called when a machine can take runs, or cannot any more. */
-    onChange(): void;
-  },
-): FleetAccess {
+export function createFleetModule(shared: SharedDependencies, others: FleetPorts): FleetAccess {
   const { storage, events, clock, log, root, paths, config, env, dataId, closing } = shared;
-  const { sessions, agents, runSockets, worktrees, git, findGateway, onChange } = others;
+  const { sessions, agents, runSockets, worktrees, git, setup, findGateway, onChange, loseRuns } = others;
 
   /** ssh and a person's own command get all variables but those that hold secrets of svc. */
   function buildTransportEnvironment(): NodeJS.ProcessEnv {
@@ -53,7 +67,7 @@ export function createFleetModule(
     return sessions.ready(clock.now(), { onlyElsewhere: true }).flatMap(({ sessionId, pool, ...rest }) => {
       if (pool === null) return [];
       const profile = rest.profile ?? (config().guard.profile || 'lite');
-      const choice = fleet.chooseMachine({ ...rest, pool, profile }, working);
+      const choice = fleet.chooseMachine({ ...rest, sessionId, pool, profile }, working);
       return 'why' in choice ? [{ sessionId, why: choice.why }] : [];
     });
   }
@@ -66,7 +80,8 @@ export function createFleetModule(
 
   function onSilent({ name, why, sessions: working }: SilentMachine): void {
     const cause = why ?? 'it does not answer';
-    const reason = `${name} has been silent for five minutes: ${cause}; ${working.join(', ')} work there`;
+    const { lost_after_sec: patience } = config().fleet;
+    const reason = `${name} has been silent for ${patience} s: ${cause}; ${working.join(', ')} work there`;
     recordAlert({}, { code: 'runner_unreachable', reason });
   }
 
@@ -74,6 +89,28 @@ export function createFleetModule(
     storage
       .write(() => events.append({ kind: 'alert', ...about, via: 'engine', data }))
       .catch((error: unknown) => log.warn({ error, ...about }, 'an alert was not recorded'));
+  }
+
+  /** Finds the session of a lost run, and the commands for the removal of its worktree. */
+  function findLostSession({ sessionId, runner }: LostRun) {
+    const session = sessions.get(sessionId);
+    const { taskId, project } = session;
+    const hasWorktree = session.runner === runner && session.worktree !== null;
+    try {
+      return { taskId, project, setup: setup.readProjectSetup(project), hasWorktree };
+    } catch {
+      return { taskId, project, setup: null, hasWorktree };
+    }
+  }
+
+  async function recordSettled(run: LostRun, ref: string | null): Promise<void> {
+    const { sessionId, runner, number, runId } = run;
+    await storage.write(() => {
+      sessions.settleLostRun(runId);
+      const data = { runner, run: number, ref };
+      const { taskId } = sessions.get(sessionId);
+      if (ref !== null) events.append({ kind: 'run_superseded', taskId, sessionId, via: 'engine', data });
+    });
   }
 
   const fleet = createFleetAccess({
@@ -101,6 +138,13 @@ export function createFleetModule(
     listWaiting,
     onLate,
     onSilent,
+    loseRuns,
+    readPolicy() {
+      const { on_lost: onLost, lost_after_sec: seconds } = config().fleet;
+      return { onLost, lostAfterMs: seconds * 1000 };
+    },
+    lostRuns: { listUnsettled: sessions.listUnsettled, findLostSession, recordSettled },
+    listHolders: sessions.listHolders,
     findConfiguredPool: (project) =>
       config().projects.find(({ id }) => id === project)?.pool || config().fleet.pool,
     nameProject: (project) => project ?? config().project.name,
@@ -113,5 +157,12 @@ export function createFleetModule(
     },
   });
   closing(fleet.close);
+  /** At these moments its work is worth as much as its answer, or its report. */
+  events.onAppend(({ kind, sessionId }) => {
+    if (sessionId === null || (kind !== 'ask_opened' && kind !== 'verification_reported')) return;
+    const session = sessions.isKnown(sessionId) ? sessions.get(sessionId) : null;
+    const branch = session === null ? null : findRemoteBranch(session);
+    if (branch !== null) storage.afterCommit(() => void fleet.saveBranch(branch));
+  });
   return fleet;
 }

@@ -19,7 +19,8 @@ export function createModules(shared: SharedDependencies) {
   const workers = createWorkerModules(shared, {
     books: gateway.sessionBooks,
     findGateway: gateway.runKeys.buildRoute,
-    onFleetChange: ports.fleetChanged.call,
+    onChange: ports.fleetChanged.call,
+    loseRuns: ports.loseRuns.call,
   });
   const keys = gateway.runKeys;
   const knowledge = createKnowledgeModules(shared, workers, ports.readTask.call, gateway.embed);
@@ -56,6 +57,7 @@ export function createModules(shared: SharedDependencies) {
     await actions.sessionActions.reap();
   });
   ports.fleetChanged.connect(board.dispatcher.look);
+  ports.loseRuns.connect(board.dispatcher.loseRuns);
   ports.linked.connect(outside.link.linked);
   ports.linkCalls.connect(outside.link.calls);
   ports.runEnded.connect(

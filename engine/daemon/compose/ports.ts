@@ -1,5 +1,5 @@
 import type { BusDeps } from '../../bus/deps.ts';
-import type { DispatchDeps } from '../../dispatch/index.ts';
+import type { DispatchDeps, Dispatcher } from '../../dispatch/index.ts';
 import type { MemoryDeps } from '../../knowledge/memory/index.ts';
 import type { Link } from '../../link/index.ts';
 
@@ -40,6 +40,8 @@ export function createPorts() {
     linkCalls: createPort<Link['calls']>('linkCalls'),
     /** The machines of the fleet tell the dispatcher that they take runs, or do not any more. */
     fleetChanged: createPort<() => void>('fleetChanged'),
+    /** The fleet has the dispatcher give up the runs of a machine. */
+    loseRuns: createPort<Dispatcher['loseRuns']>('loseRuns'),
     /** The dispatcher tells everyone else, inside the transaction that ends a run. */
     runEnded: createPort<DispatchDeps['atEnd']>('runEnded'),
   };

@@ -41,7 +41,7 @@ import {
   type SessionBooks,
   type Sessions,
 } from '../../workers/sessions/index.ts';
-import { createFleetModule } from './fleet.ts';
+import { createFleetModule, type FleetPorts } from './fleet.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 
 export type WorkerModules = ReturnType<typeof createWorkerModules>;
@@ -52,7 +52,7 @@ export const isConfiguration = (path: string): boolean => findSensitiveKind(path
 /** Builds the modules of `engine/workers`: sessions, agents, and all that a run needs on this machine. */
 export function createWorkerModules(
   shared: SharedDependencies,
-  { books, ...ports }: { books: SessionBooks; findGateway(): string; onFleetChange(): void },
+  { books, ...ports }: { books: SessionBooks } & Pick<FleetPorts, 'findGateway' | 'onChange' | 'loseRuns'>,
 ) {
   const { storage, events, clock, log, root, paths, config, env, closing } = shared;
   const sessions = createSessions({ storage, clock, books });
@@ -150,8 +150,8 @@ export function createWorkerModules(
   });
   const fleet = createFleetModule(shared, {
     ...{ sessions, agents, runSockets, worktrees, git },
-    findGateway: ports.findGateway,
-    onChange: ports.onFleetChange,
+    setup,
+    ...ports,
   });
   const runner = createRunnerRouter({
     local,

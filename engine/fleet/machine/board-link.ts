@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { asSvcError } from '../../core/base/errors.ts';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/log.ts';
 import type { RunName } from '../../workers/runner/runs/index.ts';
 import { type Link, pipeBoth } from '../wire/index.ts';
@@ -11,6 +11,10 @@ const PATIENCE_MS = 600_000;
 export interface BoardLink {
   /** Uses a new connection; the earlier one ends. */
   attach(link: Link): void;
+  /** Calls the board. Rejects if it is not connected. */
+  call(method: string, input: unknown): Promise<unknown>;
+  /** Adds a function that is called with each new connection. */
+  onAttach(look: () => void): void;
   /** Joins a connection of a run to the board, once that is connected. */
   tunnel(name: 'seat' | 'gateway', run: RunName, connection: Duplex): void;
   close(): void;
@@ -18,6 +22,7 @@ export interface BoardLink {
 
 export function createBoardLink(log: Log): BoardLink {
   let current: Link | null = null;
+  const looks: (() => void)[] = [];
   const waiting = new Set<(link: Link) => void>();
 
   /** Waits for a connection to the board; null if the run's own ends before that, or it takes too long. */
@@ -56,10 +61,16 @@ export function createBoardLink(log: Log): BoardLink {
       current?.close();
       current = link;
       for (const settle of [...waiting]) settle(link);
+      for (const look of looks) look();
       void link.ended.then(() => {
         if (current === link) current = null;
       });
     },
+    async call(method, input) {
+      if (current === null) throw new SvcError('runner_unreachable', 'the board is not connected');
+      return current.call(method, input);
+    },
+    onAttach: (look) => void looks.push(look),
     tunnel: (name, run, connection) => void tunnel(name, run, connection),
     close() {
       current?.close();

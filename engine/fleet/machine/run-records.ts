@@ -9,6 +9,10 @@ const record = z.object({
   profile: z.string().max(40).nullable(),
   /** The loopback port at which its agent finds the gateway; null for none. */
   gatewayPort: z.int().min(1).max(65_535).nullable(),
+  /** When this machine ends it by itself, by its uptime, ms; null for never. */
+  limitAt: z.number().nullable(),
+  /** Why this machine has ended it without an order; null if it has not. */
+  endedBy: z.enum(['lease', 'timeout']).nullable(),
 });
 
 export type RunRecord = z.infer<typeof record>;

@@ -14,10 +14,13 @@ import { FLEET_PROTOCOL, openLink } from '../wire/index.ts';
 import { createBoardLink } from './board-link.ts';
 import { composeMachineRunner } from './compose-runner.ts';
 import { createGatewayPorts } from './gateway-ports.ts';
+import { openLease } from './lease.ts';
 import { readLoginPath } from './login-path.ts';
 import { locateMachineFolders, makeMachineFolders } from './machine-folders.ts';
 import { readOwnRules } from './own-rules.ts';
+import { startHeartbeats } from './send-heartbeats.ts';
 import { connectRuns, createOrderServer } from './serve-orders.ts';
+import { watchRuns } from './watch-runs.ts';
 
 export interface MachineHost {
   /** Resolves when it has closed. */
@@ -25,6 +28,9 @@ export interface MachineHost {
   /** Releases the runs, which continue. */
   close(): Promise<void>;
 }
+
+/** How long a run may take to end by itself, ms. */
+const GRACE_MS = 5000;
 
 const LOCK_WORDS = {
   message: (pid: number | null) =>
@@ -63,8 +69,14 @@ export async function serveBoard(
     async function refreshPath(): Promise<void> {
       env.PATH = await readLoginPath(given, env.PATH);
     }
-    const orders = createOrderServer({ ...parts, folders, ports, env, refreshPath, rules });
+    const lease = openLease(folders.data, GRACE_MS);
+    const { runner } = parts;
+    const watch = watchRuns({ runner, agentsDir: folders.agents, lease, graceMs: GRACE_MS, log });
+    closing(watch.close);
+    const { endAll } = watch;
+    const orders = createOrderServer({ ...parts, folders, ports, env, refreshPath, rules, endAll });
     await orders.resumeRuns();
+    closing(startHeartbeats({ board, lease, folder: folders.data }).close);
     closing(board.close);
     const boot = randomUUID();
 

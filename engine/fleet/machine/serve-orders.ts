@@ -5,14 +5,18 @@ import { chooseStrongerProfile } from '../../core/access/guard-profile.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { findProgram } from '../../core/base/find-program.ts';
 import { isInsideFolder } from '../../core/base/paths.ts';
-import { findTailOffset } from '../../workers/runner/processes/index.ts';
+import { makePrivateFolder } from '../../core/base/private-files.ts';
+import { appendLogCopy, findTailOffset } from '../../workers/runner/processes/index.ts';
+import type { RunExit, RunName } from '../../workers/runner/runs/index.ts';
+import { SESSION_PREFIX } from '../../workers/runner/worktrees/index.ts';
 import type { LocalPlacement } from '../../workers/sessions/index.ts';
-import { orders, RECEIVED, streams, type WirePlacement } from '../messages.ts';
+import { nameSnapshot, orders, RECEIVED, streams, type WirePlacement } from '../messages.ts';
 import type { LinkHandlers } from '../wire/index.ts';
 import type { BoardLink } from './board-link.ts';
 import type { MachineRunnerParts } from './compose-runner.ts';
 import { createFollowedRuns } from './followed-runs.ts';
 import type { GatewayPorts } from './gateway-ports.ts';
+import { readUptimeMs } from './lease.ts';
 import type { MachineFolders } from './machine-folders.ts';
 import type { OwnRules } from './own-rules.ts';
 import { listRecordedRuns, listRunsOf, readRunRecord, writeRunRecord } from './run-records.ts';
@@ -26,7 +30,12 @@ interface Deps extends MachineRunnerParts {
   refreshPath(): Promise<void>;
   /** Of this machine's own person. */
   rules: OwnRules;
+  /** Ends all runs of this machine. */
+  endAll(graceMs: number): void;
 }
+
+/** How much later than the board this machine ends a run at its time limit, ms. */
+const LATE_MS = 60_000;
 
 type OrderOf<Name extends keyof typeof orders> = z.infer<(typeof orders)[Name]>;
 type Profile = string | null;
@@ -58,6 +67,10 @@ export function createOrderServer(deps: Deps) {
       ? 'strict'
       : ordered;
   const findLogEnd = (sessionId: string): number => findTailOffset(join(agentsDir, sessionId, 'log'), 0);
+  function startLogAt(sessionId: string, from: number): void {
+    makePrivateFolder(agentsDir, join(agentsDir, sessionId));
+    appendLogCopy(join(agentsDir, sessionId, 'log'), { from, bytes: Buffer.alloc(0) });
+  }
   const mirrorOf = (repository: string): string => join(mirrors, repository);
 
   /** Returns the end of a session's branch, with the newest commits of a confined worker; null for none. */
@@ -79,8 +92,9 @@ export function createOrderServer(deps: Deps) {
     return { ...placement, repository: repository.slice(mirrors.length + 1), worktree, branch, baseCommit };
   }
 
-  async function place(order: OrderOf<'place'>) {
-    const { origin } = order;
+  async function place({ logFrom, ...order }: OrderOf<'place'>) {
+    const { origin, sessionId } = order;
+    if (findLogEnd(sessionId) < logFrom) startLogAt(sessionId, logFrom);
     const placed = await runner.place({
       ...order,
       origin:
@@ -100,7 +114,7 @@ export function createOrderServer(deps: Deps) {
   }
 
   async function start(order: OrderOf<'start'>) {
-    const { run, agent } = order;
+    const { run, agent, timeoutSec } = order;
     if (rules.agents !== null && !rules.agents.includes(agent))
       throw new SvcError('agent_not_found', `the person of this machine does not allow ${agent}`);
     const profile = raiseProfile(order.profile);
@@ -108,7 +122,10 @@ export function createOrderServer(deps: Deps) {
     const port =
       gateway === null ? null : await ports.open(run, readRunRecord(agentsDir, run)?.gatewayPort ?? null);
     if (existsSync(join(agentsDir, run.sessionId, run.runId)))
-      writeRunRecord(agentsDir, run, { profile, gatewayPort: port });
+      writeRunRecord(agentsDir, run, {
+        ...{ profile, gatewayPort: port, endedBy: null },
+        limitAt: readRunRecord(agentsDir, run)?.limitAt ?? readUptimeMs() + timeoutSec * 1000 + LATE_MS,
+      });
     const { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email } = order.author;
     // Of the commit that keeps what the worker leaves uncommitted.
     if (name !== undefined && email !== undefined)
@@ -119,6 +136,20 @@ export function createOrderServer(deps: Deps) {
       placement: placeHere(order.placement),
       gateway: gateway === null ? null : { ...gateway, url: `http://127.0.0.1:${port}` },
     });
+  }
+
+  /** Adds why this machine has ended a run without an order. */
+  function explainExit(run: RunName, exit: RunExit): RunExit {
+    const endedBy = readRunRecord(agentsDir, run)?.endedBy ?? null;
+    return endedBy === null ? exit : { ...exit, endedBy };
+  }
+
+  async function saveUncommitted({ repository, branch, sessionId, number, message }: OrderOf<'snapshot'>) {
+    const mirror = mirrorOf(repository);
+    const path = join(folders.worktrees, branch.slice(SESSION_PREFIX.length));
+    const ref = nameSnapshot(branch, sessionId, number);
+    const commit = existsSync(path) ? await worktrees.snapshot({ path, branch, ref, message }) : null;
+    return { tip: await findTip(mirror, branch), commit };
   }
 
   /** Removes a worktree whose work the board has, and its branch in the mirror. */
@@ -165,15 +196,25 @@ export function createOrderServer(deps: Deps) {
       const prepared = await runner.prepare({ ...order, profile, setup, placement });
       // A repeated call comes after the start, which has recorded more.
       if (readRunRecord(agentsDir, order.run) === null)
-        writeRunRecord(agentsDir, order.run, { profile, gatewayPort: null });
+        writeRunRecord(agentsDir, order.run, { profile, gatewayPort: null, limitAt: null, endedBy: null });
       return prepared;
     },
     start: (input) => start(parseInput(orders.start, input, 'start')),
-    adopt(input) {
+    async adopt(input) {
       const order = parseInput(orders.adopt, input, 'adopt');
-      return runner.adopt({ ...order, profile: findProfile(order.run.sessionId, order.profile) });
+      const { run } = order;
+      const found = await runner.adopt({ ...order, profile: findProfile(run.sessionId, order.profile) });
+      return found.state === 'ended' ? { ...found, exit: explainExit(run, found.exit) } : found;
     },
-    watch: (input, context) => followed.watch(parseInput(orders.watch, input, 'watch'), context),
+    async watch(input, context) {
+      const order = parseInput(orders.watch, input, 'watch');
+      const exit = await followed.watch(order, context);
+      return exit && explainExit(order.run, exit);
+    },
+    async halt(input) {
+      deps.endAll(parseInput(orders.halt, input, 'halt').graceMs);
+      return null;
+    },
     async stop(input) {
       const { run, graceMs } = parseInput(orders.stop, input, 'stop');
       await runner.stop(run, graceMs);
@@ -212,6 +253,7 @@ export function createOrderServer(deps: Deps) {
       const { repository, branch } = parseInput(orders.findTip, input, 'findTip');
       return findTip(mirrorOf(repository), branch);
     },
+    snapshot: (input) => saveUncommitted(parseInput(orders.snapshot, input, 'snapshot')),
     async probe(input) {
       const { programs } = parseInput(probeInput, input, 'probe');
       const find = (): string[] =>
@@ -242,8 +284,8 @@ export function createOrderServer(deps: Deps) {
         };
       }
       if (name === 'work') {
-        const { repository, tip, known } = parseInput(streams.work, data, name);
-        const range = { wanted: [tip], known: await transfers.selectKnown(mirrorOf(repository), known) };
+        const { repository, tips, known } = parseInput(streams.work, data, name);
+        const range = { wanted: tips, known: await transfers.selectKnown(mirrorOf(repository), known) };
         return (stream) => {
           stream.resume();
           void transfers

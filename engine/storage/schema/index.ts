@@ -5,6 +5,7 @@ import { fleetSchema } from './fleet.ts';
 import { gatewayKeysSchema } from './gateway-keys.ts';
 import { linkSchema } from './link.ts';
 import { listCountsSchema } from './list-counts.ts';
+import { lostRunsSchema } from './lost-runs.ts';
 import { memorySchema } from './memory.ts';
 import { memorySuccessorsSchema } from './memory-successors.ts';
 import { memoryVectorsSchema } from './memory-vectors.ts';
@@ -41,4 +42,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   claimedUsageSchema,
   runnersSchema,
   fleetSchema,
+  lostRunsSchema,
 ];

@@ -83,7 +83,7 @@ const AT_END: Readonly<Record<AtEnd, SessionFailure>> = {
     next: 'read the log',
   },
   runner_lost: {
-    means: 'its machine was removed from the fleet while it worked there',
+    means: 'its machine was lost, or removed from the fleet, while it worked there',
     next: 'what had arrived is on its branch; svc task retry runs it again',
   },
   reported: {

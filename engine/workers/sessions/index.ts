@@ -1,6 +1,7 @@
 export { createFollowUps, type FollowUps } from './follow-up.ts';
 export { createGuidance, type WorkerGuidance } from './guidance/index.ts';
 export { guidanceOperations } from './guidance/operations.ts';
+export type { LostRun } from './lost-runs.ts';
 export { decideOutcome, type NextStep, outcomeOfSession, type RunOutcome, workLeftBy } from './outcome.ts';
 export { createPeers, type SessionPeer, type SessionPeers } from './peers.ts';
 export { createReaper, type ReaperDeps } from './reaper.ts';

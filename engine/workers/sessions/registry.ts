@@ -2,6 +2,7 @@ import type { Clock } from '../../core/base/clock.ts';
 import { formatId, parseId } from '../../core/base/ids.ts';
 import type { Storage } from '../../storage/index.ts';
 import { createSessionBranches, type SessionBranches } from './branches.ts';
+import { createLostRuns, type LostRuns } from './lost-runs.ts';
 import { createSessionQueries, type SessionQueries } from './queries.ts';
 import type { NewSession } from './records.ts';
 import { createRowReader, type Session } from './rows.ts';
@@ -11,7 +12,7 @@ import { createTurns, type SessionTurns } from './turns.ts';
 import type { SessionBooks } from './usage.ts';
 
 /** The register of worker sessions. Methods that change it are called inside `storage.write`. */
-export interface Sessions extends SessionQueries, SessionTurns, SessionRuns, SessionBranches {
+export interface Sessions extends SessionQueries, SessionTurns, SessionRuns, SessionBranches, LostRuns {
   create(session: NewSession): Session;
 }
 
@@ -44,6 +45,7 @@ export function createSessions({
     ...createTurns(storage),
     ...createSessionRuns(storage, { clock, books, getSession: queries.get }),
     ...createSessionBranches(storage, clock, readRows),
+    ...createLostRuns(storage, clock),
     create(session) {
       const { lastInsertRowid } = insert.run(
         parseId('t', session.taskId),

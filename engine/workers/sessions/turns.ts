@@ -1,5 +1,6 @@
 import { formatId, parseId } from '../../core/base/ids.ts';
 import type { Storage } from '../../storage/index.ts';
+import type { Session } from './rows.ts';
 import { formatRunnerId } from './site.ts';
 
 /** A session that may start as soon as a slot is free. */
@@ -10,8 +11,10 @@ export interface ReadySession {
   priority: number;
   /** The pool of machines that it may run on; null for this machine. */
   pool: string | null;
-  /** The id of the one machine that it may run on; null for any of the pool. */
+  /** The id of the machine that has its worktree, or that it has to run on; null for any of the pool. */
   runner: string | null;
+  /** True if its work so far is here too, so that it may continue on another machine of the pool. */
+  mayMove: boolean;
   /** The guard profile of its last run; null before its first. */
   profile: string | null;
 }
@@ -32,6 +35,8 @@ export interface SessionTurns {
    * @param onlyElsewhere leaves out those of this machine
    */
   ready(now: number, options?: { onlyElsewhere: boolean }): ReadySession[];
+  /** Reports whether a session that waits may continue on another machine of its pool; see `ReadySession`. */
+  mayMove(session: Pick<Session, 'cwd' | 'continues'>): boolean;
   /** Records the process of a person who is in the session; null once they have left. */
   attach(sessionId: string, process: { pid: number; pidStart: string } | null): void;
   /** Lists sessions that a person entered, whether or not that process is still alive. */
@@ -43,11 +48,19 @@ export interface SessionTurns {
 export function createTurns({ db }: Pick<Storage, 'db'>): SessionTurns {
   const waiting = db.prepare<
     unknown[],
-    Omit<ReadySession, 'sessionId' | 'runner'> & { id: number; runner: number | null }
+    Omit<ReadySession, 'sessionId' | 'runner' | 'mayMove'> & {
+      id: number;
+      runner: number | null;
+      cwd: string | null;
+      continues: number | null;
+    }
   >(
-    `SELECT id, agent, project, priority, pool, runner, profile FROM session
+    `SELECT id, agent, project, priority, pool, runner, profile, cwd, continues FROM session
      WHERE state = 'queued' AND stop_reason IS NULL AND coalesce(resume_at, 0) <= +? AND (pool IS NOT NULL OR +? = 0)
      ORDER BY id`,
+  );
+  const commitsOf = db.prepare<unknown[], { commits: number | null }>(
+    'SELECT commits FROM session WHERE id = ?',
   );
   const earliest = db.prepare<unknown[], { at: number | null }>(
     'SELECT min(resume_at) AS at FROM session WHERE resume_at > +?',
@@ -65,15 +78,22 @@ export function createTurns({ db }: Pick<Storage, 'db'>): SessionTurns {
     `UPDATE session SET resume_at = ? WHERE id = ? AND state = 'queued' AND resume_at IS NOT NULL`,
   );
 
+  /** A paused session was taken over from its machine, and so was an ended one whose commits were counted. */
+  const mayMove = (isPlaced: boolean, continues: number | null): boolean =>
+    isPlaced || (continues !== null && (commitsOf.get(continues)?.commits ?? null) !== null);
+
   return {
+    mayMove: ({ cwd, continues }) =>
+      mayMove(cwd !== null, continues === null ? null : parseId('s', continues)),
     pause: (sessionId, { resumeAt, code, text, idlePauses }) =>
       toPaused.run(resumeAt, code, text, idlePauses, parseId('s', sessionId)).changes === 1,
     explainPause: (sessionId, text) => void setPauseText.run(text, parseId('s', sessionId)),
     resumeAt: (sessionId, at) => setResumeAt.run(at, parseId('s', sessionId)).changes === 1,
     ready: (now, { onlyElsewhere } = { onlyElsewhere: false }) =>
-      waiting.all(now, onlyElsewhere ? 1 : 0).map(({ id, runner, ...rest }) => ({
+      waiting.all(now, onlyElsewhere ? 1 : 0).map(({ id, runner, cwd, continues, ...rest }) => ({
         sessionId: formatId('s', id),
         runner: runner === null ? null : formatRunnerId(runner),
+        mayMove: mayMove(cwd !== null, continues),
         ...rest,
       })),
     attach(sessionId, process) {

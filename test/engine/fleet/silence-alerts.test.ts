@@ -7,14 +7,16 @@ import { fakeClock } from '../../support/clock.ts';
 test('a machine that is silent for five minutes while sessions work there is reported once for each silence', (t) => {
   const clock = fakeClock();
   const told: string[] = [];
-  let state: MachineState = { state: 'silent', why: 'no route', facts: null, since: clock.now() };
+  let state: MachineState = { state: 'silent', why: 'no route', facts: null, load: null, since: clock.now() };
   let sessions: string[] = [];
   const watch = watchSilence({
     clock,
-    listMachines: () => [{ name: 'box', state, sessions }],
+    readPatienceMs: () => 300_000,
+    listMachines: () => [{ id: 'r-1', name: 'box', state, sessions }],
     onSilent: ({ name, why, sessions: working }) => told.push(`${name}: ${why}: ${working.join()}`),
   });
   t.after(watch.close);
+  watch.look();
   clock.advance(400_000);
   watch.look();
   assert.deepEqual(told, []);
@@ -26,6 +28,7 @@ test('a machine that is silent for five minutes while sessions work there is rep
   clock.advance(400_000);
   watch.look();
   state = { ...state, state: 'silent', since: clock.now() };
+  watch.look();
   clock.advance(299_000);
   watch.look();
   assert.equal(told.length, 1);

@@ -84,6 +84,7 @@ export function makeRunnerSessions() {
       agentSession: null,
       author: {},
       variables: {},
+      timeoutSec: 60,
       gateway: null,
     });
     const watchOf = ({ placement, outputFrom }: PlacedRun, prepared: PreparedRun) => ({

@@ -124,6 +124,8 @@ export interface StartOrder<Placement = SessionPlacement> {
   author: Readonly<Record<string, string>>;
   /** Variables of this run only. */
   variables: Readonly<Record<string, string>>;
+  /** The time limit, which the engine enforces while it can reach the run's machine. */
+  timeoutSec: number;
   /** Null for the agent's own login. */
   gateway: GatewayRoute | null;
 }
@@ -162,6 +164,11 @@ export interface RunExit {
   /** The agent's exit code; null if it was killed together with its wrapper, or is unknown. */
   code: number | null;
   signal: string | null;
+  /**
+   * Why the run's machine has ended it while the engine could not be reached: at the end of the time that runs there may
+   * continue without the engine, or of their own. Left out for any other end.
+   */
+  endedBy?: 'lease' | 'timeout' | undefined;
 }
 
 export interface CollectOrder<Placement = SessionPlacement> extends WatchOrder {
@@ -186,6 +193,8 @@ export interface RunResult {
 
 export interface KeepOrder<Placement = SessionPlacement> {
   sessionId: string;
+  /** The number of the run that has ended. */
+  number: number;
   profile: string | null;
   /** Null for a session that never had a place. */
   placement: Placement | null;

@@ -159,6 +159,7 @@ describe('a runner', () => {
       agentSession: null,
       author: await projects.findAuthor(repository.root),
       variables: { SVC_TASK: 't-1' },
+      timeoutSec: 60,
       gateway: null,
     });
     const order = {
@@ -207,7 +208,7 @@ describe('a runner', () => {
     assert.deepEqual([part.text, part.next, part.dropped], [`${result}\n`, part.end, 0]);
     assert.equal((await runner.readLog({ ...all, from: { lastLines: 1 } })).from, part.from);
     assert.deepEqual(Object.keys(await runner.listLogTimes(['s-1', 's-9'])), ['s-1']);
-    const kept = await runner.keep({ ...work, message: 'what it left' });
+    const kept = await runner.keep({ ...work, number: 1, message: 'what it left' });
     assert.deepEqual([kept.commits, kept.files, kept.left], [1, 1, []]);
     assert.deepEqual(
       (await runner.listCommits(placement))?.map(({ subject }) => subject),
@@ -240,7 +241,7 @@ describe('a runner', () => {
     );
     assert.deepEqual(await router.watch(order, () => undefined), { code: 0, signal: null });
     await router.collect(order);
-    const kept = await router.keep({ ...work, message: 'what it left' });
+    const kept = await router.keep({ ...work, number: 1, message: 'what it left' });
     assert.deepEqual([kept.commits, kept.left], [1, []]);
     const again = await router.place({
       sessionId: 's-4',

@@ -41,7 +41,14 @@ describe('a call of a runner that is repeated after its answer was lost', () => 
     const result = await host.call('collect', watched);
     assert.equal(result.facts.agentSession, 'c-1');
     assert.deepEqual(await host.call('collect', watched), result);
-    const work = { ...run, profile: 'lite', placement: placed.placement, isAlone: true, message: 'the rest' };
+    const work = {
+      ...run,
+      profile: 'lite',
+      placement: placed.placement,
+      isAlone: true,
+      number: 1,
+      message: 'the rest',
+    };
     const kept = await host.call('keep', work);
     assert.deepEqual([kept.commits, kept.files, kept.left], [1, 1, []]);
     assert.deepEqual(await host.call('keep', work), kept);
