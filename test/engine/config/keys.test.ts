@@ -34,6 +34,8 @@ test('the reference lists 87 keys in 20 sections, besides webhook, notify, retai
     'asks.on_timeout',
     'asks.notify',
     'fleet.pool',
+    'fleet.on_lost',
+    'fleet.lost_after_sec',
   ]);
   assert.equal(new Set(keys).size, keys.length);
 });
