@@ -174,6 +174,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./commands/engine/engine.ts')).engineCommands,
       },
       { words: ['stats'], load: async () => [(await import('./commands/engine/stats.ts')).statsCommand] },
+      { words: ['fleet'], load: async () => (await import('./commands/engine/fleet.ts')).fleetCommands },
       { words: ['runner'], load: async () => (await import('./commands/engine/runner.ts')).runnerCommands },
       { words: ['server'], load: async () => (await import('./commands/engine/server.ts')).serverCommands },
       {

@@ -7,10 +7,21 @@ import { countBranch, type MachineRunner, NOTHING_KEPT } from '../workers/runner
 import { chooseCandidate } from './choose-machine.ts';
 import type { Fleet, FleetDeps, RunningBranch } from './fleet.ts';
 import { createGoneRunner } from './gone-runner.ts';
-import { createRunnerRecords, type RunnerRecord, type RunnerRecords } from './records.ts';
+import { createInvites, type Invites } from './invites.ts';
+import {
+  createRunnerRecords,
+  LOCAL_MACHINE as LOCAL,
+  type RunnerRecord,
+  type RunnerRecords,
+} from './records.ts';
 import { createProjectShares, type ProjectShares, type ShareScope } from './shares.ts';
+import type { JoinRequest } from './wire/join-line.ts';
+import { FLEET_PROTOCOL } from './wire/link.ts';
 
-export interface FleetAccessDeps extends FleetDeps {
+export interface FleetAccessDeps extends Omit<FleetDeps, 'broker'> {
+  broker: Pick<FleetDeps['broker'], 'data' | 'readStartTime'>;
+  /** Called inside the transaction that adds a machine that has joined. */
+  onJoined(record: RunnerRecord): void;
   storage: Storage;
   clock: Clock;
   shareScope: ShareScope;
@@ -22,6 +33,8 @@ export interface FleetAccessDeps extends FleetDeps {
   nameProject(project: string | null): string;
   /** The programs of an agent's command; empty for an unknown agent. */
   listPrograms(agent: string): readonly string[];
+  /** Reports whether `fleet init` has created a broker. */
+  hasBroker(): boolean;
   /** Lists the machines that have not been cleaned of a session's lost runs. */
   listHolders(sessionId: string): string[];
 }
@@ -30,12 +43,18 @@ export interface FleetAccessDeps extends FleetDeps {
 export interface FleetAccess extends OtherMachines {
   records: RunnerRecords;
   shares: ProjectShares;
+  invites: Invites;
+  /** Loads the broker; see `Fleet.loadBroker`. */
+  loadBroker: Fleet['loadBroker'];
+  findBroker: Fleet['findBroker'];
   /** Connects to all machines, at the start of the engine. */
   start(): Promise<void>;
   connect(record: RunnerRecord): Promise<void>;
   disconnect(id: string): Promise<void>;
   /** Ends the connection to a machine, after an order to end all of its runs, which is not waited for long. */
   cutOff(id: string): Promise<void>;
+  /** Has a connected machine that has joined end its runner, and remove its folders. */
+  orderToLeave(id: string): Promise<void>;
   readState: Fleet['readState'];
   isLost: Fleet['isLost'];
   reconnect: Fleet['reconnect'];
@@ -50,18 +69,31 @@ export interface FleetAccess extends OtherMachines {
   close(): Promise<void>;
 }
 
-/** Names this machine where a pool or a machine is named. */
-const LOCAL = 'local';
-
 export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
   const records = createRunnerRecords(deps.storage, deps.clock);
   const shares = createProjectShares(deps.shareScope);
+  const invites = createInvites(deps.storage, deps.clock);
   let loading: Promise<Fleet> | null = null;
   let fleet: Fleet | null = null;
 
   function loadFleet(): Promise<Fleet> {
     loading ??= import('./fleet.ts').then(({ createFleet }) => {
-      fleet = createFleet(deps);
+      fleet = createFleet({
+        ...deps,
+        broker: {
+          ...deps.broker,
+          admit,
+          findSecret: invites.findSecret,
+          listUsers: () => ({
+            invites: invites.list(),
+            runners: records
+              .list()
+              .flatMap(({ id, joined, isRevoked }) =>
+                joined === null || isRevoked ? [] : [{ id, nkey: joined.nkey }],
+              ),
+          }),
+        },
+      });
       return fleet;
     });
     return loading;
@@ -69,6 +101,33 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
 
   async function connect(record: RunnerRecord): Promise<void> {
     if (!record.isRevoked) (await loadFleet()).connect(record);
+  }
+
+  /** Adds a machine that was invited, once. Throws `join_invalid`, `protocol_mismatch`. */
+  async function admit(invite: string, { host, name: wanted, protocol, certificate, nkey }: JoinRequest) {
+    if (protocol !== FLEET_PROTOCOL)
+      throw new SvcError(
+        'protocol_mismatch',
+        `it speaks version ${protocol}, and this engine ${FLEET_PROTOCOL}`,
+        {
+          hint: 'install the same version of svc on both machines',
+        },
+      );
+    const record = await deps.storage.write(() => {
+      const found = invites.find(invite);
+      if (found === null) throw new SvcError('join_invalid', 'the invitation is spent or too old');
+      invites.spend(invite);
+      const name = records.findFreeName(found.name ?? wanted ?? host);
+      const { pool, most } = found;
+      const added = records.add({
+        ...{ name, host, via: null, command: '', pool, most, joined: { certificate, nkey } },
+      });
+      deps.onJoined(added);
+      return added;
+    });
+    fleet?.findBroker()?.reload();
+    await connect(record);
+    return { id: record.id, name: record.name };
   }
 
   /** The pool that is named, or configured; null for this machine. */
@@ -98,12 +157,25 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
     records,
     shares,
     hasAny: () => records.list().length > 0,
+    invites,
+    loadBroker: async () => (await loadFleet()).loadBroker(),
+    findBroker: () => fleet?.findBroker() ?? null,
     async start() {
+      if (deps.hasBroker()) {
+        const broker = await (await loadFleet()).loadBroker();
+        // Without it everything else works; the list says why.
+        await broker
+          .start()
+          .catch((error: unknown) =>
+            deps.log.warn({ error: asSvcError(error).message }, 'the broker was not started'),
+          );
+      }
       for (const record of records.list()) await connect(record);
     },
     connect,
     disconnect: async (id) => fleet?.disconnect(id),
     cutOff: async (id) => fleet?.cutOff(id),
+    orderToLeave: async (id) => fleet?.orderToLeave(id),
     readState: (id) => fleet?.readState(id) ?? null,
     isLost: (id) => fleet?.isLost(id) ?? false,
     reconnect: (id) => fleet?.reconnect(id),
@@ -163,17 +235,16 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
         return { why: asSvcError(error).message };
       }
       const programs = deps.listPrograms(agent);
-      // They may still work on a run of it that was given up.
       const holders = sessionId === null ? [] : deps.listHolders(sessionId);
       const candidates = records
         .list()
         .filter((each) => (runner === null || mayMove ? each.pool === pool : each.id === runner))
-        .filter(({ id }) => !holders.includes(id))
         .map((record) => ({
           record,
           state: fleet?.readState(record.id) ?? null,
           hasAgent: fleet?.hasPrograms(record.id, programs) ?? null,
           working: working.get(record.id) ?? 0,
+          isHolder: holders.includes(record.id),
         }));
       if (candidates.length === 0 && runner !== null) return { why: 'its machine was removed' };
       const wanted = { agent, isStrict: profile === 'strict' };

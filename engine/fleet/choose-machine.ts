@@ -11,6 +11,8 @@ export interface Candidate {
   hasAgent: boolean | null;
   /** How many sessions work there. */
   working: number;
+  /** True if a run of the session that was given up may still be alive there. */
+  isHolder: boolean;
 }
 
 /** Needs of a run. */
@@ -36,7 +38,7 @@ export const countSlots = ({ most }: RunnerRecord, state: MachineState | null): 
 
 /** Finds why a machine does not take a run now; null if it does. */
 function findObstacle(
-  { record, state, hasAgent, working }: Candidate,
+  { record, state, hasAgent, working, isHolder }: Candidate,
   { agent, isStrict }: WantedMachine,
   now: number,
 ): Obstacle | null {
@@ -52,6 +54,7 @@ function findObstacle(
       why: `${name} is not connected: ${state.why ?? 'it does not answer'}`,
       isShort: now - state.since < SHORT_MS,
     };
+  if (isHolder) return lasting(`${name} still has an earlier run of it`);
   const { agents = null, confinementProblem: problem = null, profile } = state.facts ?? {};
   if (agents !== null && !agents.includes(agent))
     return lasting(`the person of ${name} does not allow ${agent}`);

@@ -7,6 +7,7 @@ import { settleWithin } from '../core/base/settle-within.ts';
 import type { MachineRunner, RunName } from '../workers/runner/runs/index.ts';
 import type { GitAccess, Worktrees } from '../workers/runner/worktrees/index.ts';
 import { createTransfers } from '../workers/runner/worktrees/transfer/index.ts';
+import type { BoardBroker, BoardBrokerDeps } from './broker/board-broker.ts';
 import { fetchWork } from './fetch-work.ts';
 import { createLogMirror } from './log-mirror.ts';
 import { connectToMachine, type MachineConnection, type MachineState } from './machine-connection.ts';
@@ -44,6 +45,7 @@ export interface FleetDeps {
   loseRuns(runner: string, release: () => Promise<void>): Promise<void>;
   readPolicy(): LossPolicy;
   lostRuns: Omit<LostRunDeps, 'log'>;
+  broker: Omit<BoardBrokerDeps, 'onOpen' | 'log' | 'env' | 'fleet'>;
 }
 
 /** The section `fleet` of svc.yaml, about machines that are silent. */
@@ -76,6 +78,12 @@ export interface Fleet {
   connect(record: RunnerRecord): void;
   /** Ends the connection to a machine, whose runs continue. */
   disconnect(id: string): Promise<void>;
+  /** Has a machine end its runner, and remove its folders. */
+  orderToLeave(id: string): Promise<void>;
+  /** Returns the broker of this fleet; it does nothing until it is initialised. */
+  loadBroker(): Promise<BoardBroker>;
+  /** Returns the broker if it was loaded. */
+  findBroker(): BoardBroker | null;
   /** Ends the connection to a machine, after an order to end all of its runs, which is not waited for long. */
   cutOff(id: string): Promise<void>;
   /** Cleans a machine of the runs that were given up, once it can be reached. */
@@ -111,6 +119,8 @@ export function createFleet(deps: FleetDeps): Fleet {
   const lost = new Set<string>();
   const transfers = createTransfers(deps.git);
   let isClosed = false;
+  let loading: Promise<BoardBroker> | null = null;
+  let broker: BoardBroker | null = null;
   const waiting = watchWaiting(deps);
   const silence = watchSilence({
     clock: deps.clock,
@@ -170,6 +180,7 @@ export function createFleet(deps: FleetDeps): Fleet {
   function openMachine(record: RunnerRecord): Machine {
     const connection = connectToMachine(record, {
       ...deps,
+      accept: async (runner, signal) => (await loadBroker()).accept(runner, signal),
       readLeaseMs() {
         const { onLost, lostAfterMs } = deps.readPolicy();
         return onLost === 'wait' ? null : lostAfterMs;
@@ -199,6 +210,18 @@ export function createFleet(deps: FleetDeps): Fleet {
         return connection.close();
       },
     };
+  }
+
+  function loadBroker(): Promise<BoardBroker> {
+    loading ??= import('./broker/index.ts').then(({ createBoardBroker }) => {
+      broker = createBoardBroker({
+        ...deps.broker,
+        ...{ fleet: deps.fleet, env: deps.env, log: deps.log },
+        onOpen: (runner) => machines.get(runner)?.connection.reconnect(),
+      });
+      return broker;
+    });
+    return loading;
   }
 
   function connect(record: RunnerRecord): void {
@@ -232,6 +255,11 @@ export function createFleet(deps: FleetDeps): Fleet {
         );
       await disconnect(id);
     },
+    async orderToLeave(id) {
+      await machines.get(id)?.connection.call('leave', {});
+    },
+    loadBroker,
+    findBroker: () => broker,
     isLost: (id) => lost.has(id),
     settle: (id) => machines.get(id)?.settle(),
     restoreSnapshot: ({ sessionId, folder: repository, branch, runs }) =>
@@ -248,6 +276,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       waiting.close();
       silence.close();
       await Promise.all([...machines.values()].map(({ close }) => close()));
+      await (await loading)?.close();
       transfers.close();
     },
   };

@@ -43,6 +43,8 @@ export interface MachineConnectionDeps {
   serveSeat(connection: Duplex, run: RunName): void;
   /** The address of the gateway, such as `http://127.0.0.1:8788`. */
   findGateway(): string;
+  /** Waits for the next connection of a machine that has joined over the broker. Rejects when the signal aborts. */
+  accept(runner: { id: string; certificate: string }, signal: AbortSignal): Promise<Duplex>;
   /** Returns how long runs there may continue without the engine, ms; null for ever. */
   readLeaseMs(): number | null;
   /** Called when the machine can take runs, or cannot any more. */
@@ -86,13 +88,15 @@ export interface MachineConnection {
 
 /** A program that a machine lacks may be installed while a run waits for it: how often it is asked for again, ms. */
 const PROBE_MS = 10_000;
+/** A machine that has joined and does not connect for so long is silent, ms. */
+const JOINED_MS = 20_000;
 
 const closedError = (): SvcError =>
   new SvcError('engine_closing', 'the engine is closing; its workers on other machines continue');
 
 /** Keeps a machine connected. */
 export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDeps): MachineConnection {
-  const { id, host, via, command, name } = record;
+  const { id, host, via, command, name, joined } = record;
   const { env, clock, log } = deps;
   let state: MachineState = { state: 'connecting', why: null, facts: null, load: null, since: clock.now() };
   /** What the machine has, by program; empty after each connection. */
@@ -132,7 +136,14 @@ export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDe
     },
   };
 
-  async function open(signal: AbortSignal): Promise<Link> {
+  /** Waits for the connection of a machine that has joined: it comes from there. */
+  async function awaitJoined(certificate: string, signal: AbortSignal): Promise<Link> {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(JOINED_MS)]);
+    const stream = await deps.accept({ id, certificate }, limited);
+    return openLink(stream, { protocol: FLEET_PROTOCOL, version, about: null }, handlers, { signal });
+  }
+
+  async function openOverHost(signal: AbortSignal): Promise<Link> {
     const script = `exec ${command} runner connect ${deps.fleet}`;
     const opened = await openOnHost({ host, via }, script, { environment: env, signal });
     const hello = { protocol: FLEET_PROTOCOL, version, about: null };
@@ -149,7 +160,7 @@ export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDe
   }
 
   const kept = keepLinked({
-    open,
+    open: (signal) => (joined === null ? openOverHost(signal) : awaitJoined(joined.certificate, signal)),
     clock,
     onLinked(link) {
       programs.clear();

@@ -127,6 +127,8 @@ export const orders = {
     message: text.nullable(),
   }),
   discard: runName,
+  /** Ends the runner of a machine that has joined, and removes its folders. */
+  leave: z.object({}),
   /** Ends all runs: the board has cut this machine off. */
   halt: z.object({ graceMs: z.number().min(0).max(60_000) }),
   clear: z.object({
@@ -210,6 +212,7 @@ export const answers = {
   keep: z.object({ left: z.array(z.string().max(4000)).max(200) }),
   discard: z.object({ logEnd: offset }),
   halt: z.null(),
+  leave: z.null(),
   clear: z.array(z.string().max(4000)).max(200),
   tips: z.array(objectId).max(MOST_TIPS),
   findTip: objectId.nullable(),

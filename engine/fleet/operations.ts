@@ -3,6 +3,7 @@ import { cursor, takePage } from '../core/api/cursor.ts';
 import { by, operation } from '../core/api/operation.ts';
 import { type Clock, rfc3339 } from '../core/base/clock.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
 import { formatCount } from '../core/base/text.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { HEADLESS, PRESETS } from '../workers/agents/presets/index.ts';
@@ -10,14 +11,14 @@ import type { FleetAccess } from './access.ts';
 import { countSlots } from './choose-machine.ts';
 import type { HostFacts } from './hosts/index.ts';
 import { hasDisk } from './machine-disk.ts';
-import type { RunnerRecord } from './records.ts';
+import { LOCAL_MACHINE as LOCAL, type RunnerRecord } from './records.ts';
 
 /** A machine in a list. */
 export interface ListedRunner {
   id: string;
   name: string;
-  /** How it is reached: by ssh, or by a command of the person. */
-  transport: 'ssh' | 'command';
+  /** How it is reached: by ssh, by a command of the person, or over the broker, which it has joined. */
+  transport: 'ssh' | 'command' | 'broker';
   /** The host, or that command. */
   address: string;
   pool: string;
@@ -43,6 +44,20 @@ export interface RunnerInspection extends HostFacts {
   name: string;
   /** The projects, and whether each is shared with the pool already. */
   projects: { project: string; isShared: boolean }[];
+}
+
+/** The broker of a fleet. */
+export interface FleetBroker {
+  listen: string;
+  /** Addresses by which machines reach it. */
+  servers: string[];
+}
+
+/** An invitation for one machine. */
+export interface RunnerInvitation {
+  /** What the other machine is told, by `svc runner join`. A secret until it is used. */
+  line: string;
+  pool: string;
 }
 
 const hostInput = {
@@ -88,8 +103,8 @@ interface Deps {
   listProjects(): readonly string[];
 }
 
-const LOCAL = 'local';
 const DEFAULT_POOL = 'default';
+const DEFAULT_LISTEN = '0.0.0.0:4222';
 
 /** Loaded with the first use: most workspaces have no other machine. */
 const loadHosts = () => import('./hosts/index.ts');
@@ -128,7 +143,7 @@ export function fleetOperations(deps: Deps) {
   }
 
   function describeRunner(record: RunnerRecord): ListedRunner {
-    const { id, name, host, via, pool, isDrained, isRevoked } = record;
+    const { id, name, host, via, pool, isDrained, isRevoked, joined } = record;
     const running = deps.countWorking().get(id) ?? 0;
     const now = fleet.readState(id);
     const slots = countSlots(record, now);
@@ -145,7 +160,7 @@ export function fleetOperations(deps: Deps) {
     return {
       id,
       name,
-      transport: via === null ? 'ssh' : 'command',
+      transport: joined !== null ? 'broker' : via === null ? 'ssh' : 'command',
       address: via ?? host,
       pool,
       max: slots,
@@ -234,13 +249,74 @@ export function fleetOperations(deps: Deps) {
         for (const project of share) fleet.shares.write(project, pool, { at: rfc3339(clock.now()), actor });
         const record = await storage.write(() => {
           const { command } = installed;
-          const added = fleet.records.add({ name, host, via: via ?? null, command, pool, most: max });
+          const added = fleet.records.add({
+            ...{ name, host, via: via ?? null, command, pool, most: max, joined: null },
+          });
           const data = { runner: added.id, name, pool, projects: share };
           events.append({ kind: 'runner_added', ...by(caller), data });
           return added;
         });
         await fleet.connect(record);
         return { ...describeRunner(record), folder: installed.folder, sentBytes: installed.sentBytes };
+      },
+    }),
+    operation({
+      name: 'fleet.init',
+      about:
+        'Creates the broker by which machines join that ssh does not reach, and starts it; again with another address, it is moved.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        listen: z
+          .string()
+          .regex(/^.*:\d{1,5}$/, 'expected an address and a port, such as 0.0.0.0:4222')
+          .optional()
+          .describe('where it listens; 0.0.0.0:4222'),
+        host: z
+          .array(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.:-]{0,252}$/, 'expected a host name or an address'))
+          .min(1)
+          .max(10)
+          .describe('the names or addresses by which machines reach this one'),
+      }),
+      async run({ listen = DEFAULT_LISTEN, host }, caller): Promise<FleetBroker> {
+        const broker = await fleet.loadBroker();
+        await broker.init({ listen, hosts: [...new Set(host)] });
+        await storage.write(() =>
+          events.append({ kind: 'broker_created', ...by(caller), data: { listen, hosts: host } }),
+        );
+        return { listen, servers: broker.describe()?.servers ?? [] };
+      },
+    }),
+    operation({
+      name: 'runner.invite',
+      about:
+        'Prints a line by which one machine joins the fleet over the broker, valid once and for an hour.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        pool: hostInput.pool,
+        name: hostInput.name,
+        max: z.int().min(1).max(1000).optional().describe('the most workers at a time; 4'),
+      }),
+      async run({ pool = DEFAULT_POOL, name, max: most = 4 }, caller): Promise<RunnerInvitation> {
+        checkPool(pool);
+        const broker = fleet.findBroker();
+        const described = broker?.describe() ?? null;
+        if (broker === null || described === null)
+          throw new SvcError('not_found', 'this fleet has no broker', {
+            hint: sentence`{fleet.init host=["chair.lan"]} creates it`,
+          });
+        const problem = broker.findProblem();
+        if (problem !== null) throw new SvcError('broker_unreachable', problem);
+        const { formatJoinLine } = await import('./wire/join-line.ts');
+        const { id, password, secret } = await storage.write(() => {
+          const invite = fleet.invites.add({ pool, name: name ?? null, most });
+          events.append({ kind: 'runner_invited', ...by(caller), data: { pool, max: most } });
+          return invite;
+        });
+        broker.reload();
+        await broker.confirm({ id, password });
+        return { line: formatJoinLine({ fleet: deps.fleetId, ...described, id, password, secret }), pool };
       },
     }),
     operation({
@@ -277,6 +353,7 @@ export function fleetOperations(deps: Deps) {
           events.append({ kind: 'runner_revoked', ...by(caller), data });
         });
         await deps.loseRuns(id, () => fleet.cutOff(id));
+        fleet.findBroker()?.reload();
         return { id, name: record.name, sessions };
       },
     }),
@@ -301,8 +378,9 @@ export function fleetOperations(deps: Deps) {
             hint: 'end, promote or discard them first; --force gives that work up',
             data: { sessions },
           });
+        const leftThere = record.joined === null ? null : await leaveThere(record);
         await fleet.disconnect(id);
-        const left = await removeThere({ host, via, command }, signal);
+        const left = record.joined === null ? await removeThere({ host, via, command }, signal) : leftThere;
         if (left !== null && !force) {
           await fleet.connect(record);
           throw left;
@@ -312,6 +390,7 @@ export function fleetOperations(deps: Deps) {
           deps.settleAllOf(id);
           events.append({ kind: 'runner_removed', ...by(caller), data: { runner: id, name: record.name } });
         });
+        if (record.joined !== null) fleet.findBroker()?.reload();
         await deps.takeUp();
         return { id, name: record.name, left: left?.message ?? null };
       },
@@ -349,6 +428,18 @@ export function fleetOperations(deps: Deps) {
       },
     }),
   ];
+
+  /** Has a machine that has joined end its runner and remove its folders. Returns why not. */
+  async function leaveThere({ id, name }: RunnerRecord): Promise<SvcError | null> {
+    if (fleet.readState(id)?.state !== 'ready')
+      return new SvcError('runner_unreachable', `${name} is not connected`, {
+        hint: 'svc runner leave cleans it up there; --force takes it out here',
+      });
+    return fleet.orderToLeave(id).then(
+      () => null,
+      (error: unknown) => asSvcError(error),
+    );
+  }
 
   /** Stops the runner there and removes what was installed. Returns why not. */
   async function removeThere(

@@ -9,12 +9,14 @@ export interface RunnerRecord {
   /** Such as `r-7`; never used again. */
   id: string;
   name: string;
-  /** `[user@]host` for ssh. */
+  /** `[user@]host` for ssh; the name of its host for one that has joined over the broker. */
   host: string;
   /** The command that replaces ssh; null for ssh. */
   via: string | null;
-  /** How svc is started there: words of a POSIX shell. */
+  /** How svc is started there: words of a POSIX shell; empty for one that has joined. */
   command: string;
+  /** What proves who it is, if it has joined over the broker; null for one that is reached by ssh or a command. */
+  joined: { certificate: string; nkey: string } | null;
   pool: string;
   /** The most workers at a time. */
   most: number;
@@ -27,6 +29,9 @@ export interface RunnerRecord {
 
 export type NewRunner = Omit<RunnerRecord, 'id' | 'isDrained' | 'isRevoked' | 'addedAt'>;
 
+/** Names this machine where a pool or a machine is named. */
+export const LOCAL_MACHINE = 'local';
+
 interface RunnerRow {
   id: number;
   name: string;
@@ -37,6 +42,8 @@ interface RunnerRow {
   most: number;
   drained_at: number | null;
   revoked_at: number | null;
+  certificate: string | null;
+  nkey: string | null;
   added_at: number;
 }
 
@@ -45,9 +52,12 @@ const readRow = ({
   added_at: addedAt,
   drained_at: drainedAt,
   revoked_at: revokedAt,
+  certificate,
+  nkey,
   ...row
 }: RunnerRow): RunnerRecord => ({
   ...row,
+  joined: certificate === null || nkey === null ? null : { certificate, nkey },
   isDrained: drainedAt !== null,
   isRevoked: revokedAt !== null,
   id: formatRunnerId(id),
@@ -63,6 +73,8 @@ export interface RunnerRecords {
   resolve(name: string): RunnerRecord;
   /** Returns the name of a machine, also of one that was removed; the id itself for an unknown one. */
   findName(id: string): string;
+  /** Returns a name like this one that no machine has. */
+  findFreeName(wanted: string): string;
   add(runner: NewRunner): RunnerRecord;
   /** Lets a machine finish its runs without getting new ones, or use it again. */
   setDrained(id: string, isDrained: boolean): void;
@@ -75,13 +87,14 @@ export interface RunnerRecords {
 }
 
 export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): RunnerRecords {
-  const columns = 'id, name, host, via, command, pool, most, drained_at, revoked_at, added_at';
+  const columns =
+    'id, name, host, via, command, pool, most, drained_at, revoked_at, certificate, nkey, added_at';
   const all = db.prepare<unknown[], RunnerRow>(
     `SELECT ${columns} FROM runner WHERE removed_at IS NULL ORDER BY id`,
   );
   const nameOf = db.prepare<unknown[], { name: string }>('SELECT name FROM runner WHERE id = ?');
   const insert = db.prepare(
-    'INSERT INTO runner (name, host, via, command, pool, most, added_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO runner (name, host, via, command, pool, most, certificate, nkey, added_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const setDrained = db.prepare('UPDATE runner SET drained_at = ? WHERE id = ?');
   const setRevoked = db.prepare('UPDATE runner SET revoked_at = ? WHERE id = ?');
@@ -111,13 +124,30 @@ export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): 
     },
     findName: (id) =>
       list().find((each) => each.id === id)?.name ?? nameOf.get(parseRunnerId(id))?.name ?? id,
-    add({ name, host, via, command, pool, most }) {
+    findFreeName(wanted) {
+      const name =
+        wanted
+          .replace(/[^\w.-]/g, '-')
+          .replace(/^[^A-Za-z0-9]+/, '')
+          .slice(0, 58) || 'machine';
+      const isFree = (each: string): boolean => each !== LOCAL_MACHINE && find(each) === null;
+      for (let number = 1; ; number += 1) {
+        const candidate = number === 1 ? name : `${name}-${number}`;
+        if (isFree(candidate)) return candidate;
+      }
+    },
+    add({ name, host, via, command, pool, most, joined }) {
       if (list().some((each) => each.name === name))
         throw new SvcError('exists', `there is a machine named ${name} already`);
       known = null;
-      const { lastInsertRowid } = insert.run(name, host, via, command, pool, most, clock.now());
+      const { lastInsertRowid } = insert.run(
+        ...[name, host, via, command, pool, most],
+        ...[joined?.certificate ?? null, joined?.nkey ?? null, clock.now()],
+      );
       return readRow({
         ...{ id: Number(lastInsertRowid), name, host, via, command, pool, most },
+        certificate: joined?.certificate ?? null,
+        nkey: joined?.nkey ?? null,
         drained_at: null,
         revoked_at: null,
         added_at: clock.now(),

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { quoteForShell } from '../../engine/core/base/text.ts';
 import type { EngineClient } from '../../engine/index.ts';
+import { findFreePort } from './free-port.ts';
 import { isRunning } from './processes/processes.ts';
 import { until } from './wait.ts';
 import { temporaryFolder } from './workspaces/git.ts';
@@ -26,6 +28,8 @@ export interface TestMachine {
   via: string;
   /** Adds it to the fleet, and shares the project with its pool. */
   add(...flags: string[]): Promise<Ran>;
+  /** Runs svc there, as its person. */
+  svc(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
   /** Installs a program there: a shell script. */
   install(program: string, script: string): void;
   /** Installs it in a new folder, which only a shell that starts from now on searches. */
@@ -108,6 +112,12 @@ export function makeMachine(ws: TestWorkspace, name = 'box2'): TestMachine {
       assert.equal(added.code, 0, added.stderr);
       return added;
     },
+    svc: (...words) =>
+      new Promise((resolve) => {
+        const child = execFile(join(bin, 'svc'), words, { env: own, cwd: home }, (_error, stdout, stderr) =>
+          resolve({ code: child.exitCode ?? 1, stdout, stderr }),
+        );
+      }),
     rule(yaml) {
       mkdirSync(machineHome, { recursive: true });
       writeFileSync(join(machineHome, 'runner.yaml'), yaml, { mode: 0o600 });
@@ -167,6 +177,38 @@ export async function makeFleet(
     await close();
     throw error;
   }
+}
+
+/** Creates a workspace with a broker, and a machine that has joined its fleet. Nothing of it is reached by ssh. */
+export async function makeJoinedFleet(
+  options: WorkspaceOptions = {},
+  { prepare }: { prepare?(box: TestMachine): void } = {},
+): Promise<TestFleet> {
+  const ws = await makeWorkspace(options);
+  const box = makeMachine(ws);
+  async function close(): Promise<void> {
+    await box.close();
+    await ws.close();
+  }
+  try {
+    prepare?.(box);
+    const init = ['fleet', 'init', '--host', '127.0.0.1', '--listen', `127.0.0.1:${await findFreePort()}`];
+    assert.deepEqual((await ws.svc(init)).stderr, '');
+    assert.equal((await ws.svc(['project', 'share', 'workspace', 'default'])).code, 0);
+    const joined = await box.svc('runner', 'join', await invite(ws), '--name', 'box2');
+    assert.equal(joined.code, 0, joined.stderr);
+    return { ws, box, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Returns the line of a new invitation. */
+export async function invite(ws: TestWorkspace, ...flags: string[]): Promise<string> {
+  const { code, json, stderr } = await ws.svc(['runner', 'invite', ...flags, '--json']);
+  assert.equal(code, 0, stderr);
+  return (json() as { line: string }).line;
 }
 
 interface Wanted {

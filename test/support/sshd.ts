@@ -1,10 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { HostAddress } from '../../engine/fleet/hosts/index.ts';
+import { findFreePort } from './free-port.ts';
 import { settled } from './wait.ts';
 import { temporaryFolder } from './workspaces/git.ts';
 
@@ -40,16 +40,6 @@ export interface TestHostOptions {
   shell?: string;
   /** Variables that the host gives its logins, e.g. PATH. */
   variables?: Record<string, string>;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 const makeKey = (file: string): void => {

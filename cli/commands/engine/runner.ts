@@ -7,6 +7,7 @@ import { askForYes } from '../../confirm.ts';
 import { definePageFlags, showPage } from '../../pages.ts';
 import { formatFacts } from '../../print.ts';
 import { getSvcCommand } from '../../self.ts';
+import { joinCommands } from './runner-join.ts';
 
 type Inspection = WireValue<RunnerInspection>;
 
@@ -240,11 +241,10 @@ const serve = defineCommand({
   },
 });
 
-/** Started by `svc runner remove` over ssh. */
+/** Started by `svc runner remove`; by hand on a machine whose board is gone. */
 const leave = defineCommand({
   name: 'runner leave',
-  about: 'end the runner of a fleet on this machine, and remove its folders',
-  hidden: true,
+  about: 'end the runner of a fleet on this machine, and remove its folders with all work in them',
   args: fleetArgument,
   examples: ['runner leave 3f0c4a52-7d1e-4c0b-9f56-0a4e6c1b2d3e'],
   async run({ arg, env }) {
@@ -253,4 +253,14 @@ const leave = defineCommand({
   },
 });
 
-export const runnerCommands: readonly Command[] = [add, list, drain, revoke, remove, connect, serve, leave];
+export const runnerCommands: readonly Command[] = [
+  add,
+  ...joinCommands,
+  list,
+  drain,
+  revoke,
+  remove,
+  connect,
+  serve,
+  leave,
+];

@@ -126,6 +126,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     means: 'no one on this machine has trusted the parts of svc.yaml or of the project setup that would run',
     next: 'review and trust them with svc trust or svc project trust',
   },
+  trust_missing: {
+    means: 'the person of the other machine has not agreed to the command that would run there',
+    next: 'svc runner trust on that machine, with the digest that the failure names',
+  },
   data_folder_unknown: {
     means:
       'the data folder was not created on this machine (it was moved, copied, restored or came with a repository), or by a development version',
@@ -288,6 +292,14 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   runner_unreachable: {
     means: 'the machine of a runner cannot be reached; its workers continue there',
     next: 'svc runner list shows why; the engine connects again by itself',
+  },
+  broker_unreachable: {
+    means: 'the broker of the fleet does not answer; workers on other machines continue',
+    next: 'svc runner list shows why; svc doctor looks at the broker',
+  },
+  join_invalid: {
+    means: 'an invitation to a fleet is spent, older than an hour, or not complete',
+    next: 'svc runner invite prints a new one',
   },
   bundle_refused: {
     means:

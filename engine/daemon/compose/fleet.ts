@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { listSecretVariables, resolveMachineHome } from '../../config/index.ts';
 import {
   createFleetAccess,
@@ -9,6 +11,7 @@ import {
 import { listProviderVariables } from '../../gateway/index.ts';
 import { type AgentRegistry, listPrograms, locateAgent } from '../../workers/agents/index.ts';
 import type { RunSockets } from '../../workers/runner/index.ts';
+import type { RunProcesses } from '../../workers/runner/processes/index.ts';
 import type { WorktreeSetup } from '../../workers/runner/setup/index.ts';
 import type { GitAccess, Worktrees } from '../../workers/runner/worktrees/index.ts';
 import type { LostRun, Session, Sessions } from '../../workers/sessions/index.ts';
@@ -42,6 +45,7 @@ export interface FleetPorts {
   worktrees: Worktrees;
   git: GitAccess;
   setup: Pick<WorktreeSetup, 'readProjectSetup'>;
+  readStartTime: RunProcesses['readStartTime'];
   findGateway(): string;
   /** Called when a machine can take runs, or cannot any more. */
   onChange(): void;
@@ -52,7 +56,8 @@ export interface FleetPorts {
 /** Builds the access to the machines that run workers besides this one. */
 export function createFleetModule(shared: SharedDependencies, others: FleetPorts): FleetAccess {
   const { storage, events, clock, log, root, paths, config, env, dataId, closing } = shared;
-  const { sessions, agents, runSockets, worktrees, git, setup, findGateway, onChange, loseRuns } = others;
+  const { sessions, agents, runSockets, worktrees, git, setup, readStartTime } = others;
+  const { findGateway, onChange, loseRuns } = others;
 
   /** ssh and a person's own command get all variables but those that hold secrets of svc. */
   function buildTransportEnvironment(): NodeJS.ProcessEnv {
@@ -142,6 +147,11 @@ export function createFleetModule(shared: SharedDependencies, others: FleetPorts
     readPolicy() {
       const { on_lost: onLost, lost_after_sec: seconds } = config().fleet;
       return { onLost, lostAfterMs: seconds * 1000 };
+    },
+    broker: { data: paths.data, readStartTime },
+    hasBroker: () => existsSync(join(paths.data, 'fleet/broker.json')),
+    onJoined({ id: runner, name, host, pool }) {
+      events.append({ kind: 'runner_joined', via: 'engine', data: { runner, name, host, pool } });
     },
     lostRuns: { listUnsettled: sessions.listUnsettled, findLostSession, recordSettled },
     listHolders: sessions.listHolders,

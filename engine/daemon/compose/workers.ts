@@ -151,6 +151,7 @@ export function createWorkerModules(
   const fleet = createFleetModule(shared, {
     ...{ sessions, agents, runSockets, worktrees, git },
     setup,
+    readStartTime: processes.readStartTime,
     ...ports,
   });
   const runner = createRunnerRouter({

@@ -1,2 +1,10 @@
 /** What runs on another machine for a board. */
-export { connectMachine, leaveFleet, serveBoard } from '../../fleet/machine/index.ts';
+export {
+  connectMachine,
+  leaveFleet,
+  listJoinedFleets,
+  loadJoinFleet,
+  serveBoard,
+  startMachine,
+  trustCommands,
+} from '../../fleet/machine/index.ts';

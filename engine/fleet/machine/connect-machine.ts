@@ -60,6 +60,39 @@ function readError(folders: MachineFolders): string {
   return line.slice('error: '.length);
 }
 
+/** Opens the socket of the runner of this machine, and starts it if it does not run. Throws `runner_unreachable`, `storage_unsafe`. */
+async function openRunner(
+  fleet: string,
+  { env, svc, signal }: { env: NodeJS.ProcessEnv; svc: readonly string[]; signal: AbortSignal },
+): Promise<Socket> {
+  const folders = locateMachineFolders(fleet, env);
+  makeMachineFolders(folders, env);
+  checkSocket(folders.socket, folders.data);
+  let socket = await openSocket(folders.socket);
+  const hasEnded = socket === null ? startRunner(fleet, folders, svc, env) : () => false;
+  // One that another connection has started makes ours end, and opens the socket later.
+  let left = START_MS;
+  while (socket === null && left > 0) {
+    await delay(LOOK_MS, undefined, { signal });
+    socket = await openSocket(folders.socket);
+    left -= LOOK_MS;
+    if (hasEnded()) left = Math.min(left, ENDED_MS);
+  }
+  if (socket !== null) return socket;
+  const why = hasEnded() ? readError(folders) : '';
+  throw new SvcError('runner_unreachable', why || `the runner did not start within ${START_MS / 1000} s`, {
+    hint: `${outputFile(folders)} shows why`,
+  });
+}
+
+/** Starts the runner of a fleet that this machine has joined, unless it runs. Throws as `connectMachine`. */
+export async function startMachine(
+  fleet: string,
+  options: { env: NodeJS.ProcessEnv; svc: readonly string[]; signal: AbortSignal },
+): Promise<void> {
+  (await openRunner(fleet, options)).destroy();
+}
+
 /**
  * Joins two streams to the runner of this machine, and starts it if it does not run. Resolves when the connection has
  * ended. Throws `runner_unreachable`, `storage_unsafe`.
@@ -81,25 +114,7 @@ export async function connectMachine(
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const folders = locateMachineFolders(fleet, env);
-  makeMachineFolders(folders, env);
-  checkSocket(folders.socket, folders.data);
-  let socket = await openSocket(folders.socket);
-  const hasEnded = socket === null ? startRunner(fleet, folders, svc, env) : () => false;
-  // One that another connection has started makes ours end, and opens the socket later.
-  let left = START_MS;
-  while (socket === null && left > 0) {
-    await delay(LOOK_MS, undefined, { signal });
-    socket = await openSocket(folders.socket);
-    left -= LOOK_MS;
-    if (hasEnded()) left = Math.min(left, ENDED_MS);
-  }
-  if (socket === null) {
-    const why = hasEnded() ? readError(folders) : '';
-    throw new SvcError('runner_unreachable', why || `the runner did not start within ${START_MS / 1000} s`, {
-      hint: `${outputFile(folders)} shows why`,
-    });
-  }
+  const socket = await openRunner(fleet, { env, svc, signal });
   const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   const end = (): void => void socket.destroy();
   signal.addEventListener('abort', end, { once: true });

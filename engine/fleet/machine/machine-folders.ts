@@ -23,9 +23,11 @@ export interface MachineFolders {
 
 const FLEET = /^[0-9a-f-]{8,64}$/;
 
+export const isFleetId = (text: string): boolean => FLEET.test(text);
+
 /** Returns the folders of the runner that works for a board. Throws `usage` for an invalid id. */
 export function locateMachineFolders(fleet: string, env: NodeJS.ProcessEnv): MachineFolders {
-  if (!FLEET.test(fleet)) throw new SvcError('usage', `${JSON.stringify(fleet)} is not the id of a fleet`);
+  if (!isFleetId(fleet)) throw new SvcError('usage', `${JSON.stringify(fleet)} is not the id of a fleet`);
   const root = join(resolveMachineHome(env), locateFleetFolder(fleet));
   const data = join(root, '.svc');
   return {

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -14,6 +15,7 @@ import { FLEET_PROTOCOL, openLink } from '../wire/index.ts';
 import { createBoardLink } from './board-link.ts';
 import { composeMachineRunner } from './compose-runner.ts';
 import { createGatewayPorts } from './gateway-ports.ts';
+import { readJoinedFleet } from './joined-fleet.ts';
 import { openLease } from './lease.ts';
 import { readLoginPath } from './login-path.ts';
 import { locateMachineFolders, makeMachineFolders } from './machine-folders.ts';
@@ -74,7 +76,12 @@ export async function serveBoard(
     const watch = watchRuns({ runner, agentsDir: folders.agents, lease, graceMs: GRACE_MS, log });
     closing(watch.close);
     const { endAll } = watch;
-    const orders = createOrderServer({ ...parts, folders, ports, env, refreshPath, rules, endAll });
+    const joined = readJoinedFleet(folders.data);
+    const orders = createOrderServer({
+      ...{ ...parts, folders, ports, env, refreshPath, rules, endAll },
+      leave: () => startLeaving(fleet, svc, given),
+      mustTrust: joined !== null,
+    });
     await orders.resumeRuns();
     closing(startHeartbeats({ board, lease, folder: folders.data }).close);
     closing(board.close);
@@ -108,6 +115,13 @@ export async function serveBoard(
       for (const socket of connections) socket.destroy();
       rmSync(folders.socket, { force: true });
     });
+    if (joined !== null) {
+      const { dialBoard } = await import('./dial-board.ts');
+      const dialing = dialBoard({
+        ...{ fleet, joined, handlers: orders.handlers, board, describe: describeMachine, log },
+      });
+      closing(dialing.close);
+    }
     log.info({ pid: process.pid, version, fleet }, 'runner open');
   } catch (error) {
     await unwind();
@@ -122,6 +136,17 @@ export async function serveBoard(
       return ending;
     },
   };
+}
+
+/** Starts the program that ends this one and removes its folders. */
+function startLeaving(
+  fleet: string,
+  [program = '', ...args]: readonly string[],
+  env: NodeJS.ProcessEnv,
+): void {
+  const child = spawn(program, [...args, 'runner', 'leave', fleet], { env, detached: true, stdio: 'ignore' });
+  child.on('error', () => undefined);
+  child.unref();
 }
 
 async function listenPrivately(

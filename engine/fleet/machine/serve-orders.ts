@@ -21,6 +21,7 @@ import type { MachineFolders } from './machine-folders.ts';
 import type { OwnRules } from './own-rules.ts';
 import { listRecordedRuns, listRunsOf, readRunRecord, writeRunRecord } from './run-records.ts';
 import { sendLog } from './send-log.ts';
+import { checkAgentCommand, checkTrusted } from './trusted-commands.ts';
 
 interface Deps extends MachineRunnerParts {
   folders: MachineFolders;
@@ -32,6 +33,10 @@ interface Deps extends MachineRunnerParts {
   rules: OwnRules;
   /** Ends all runs of this machine. */
   endAll(graceMs: number): void;
+  /** Ends this runner, and removes its folders. */
+  leave(): void;
+  /** True if the board has no shell here: its commands need the agreement of this machine's person. */
+  mustTrust: boolean;
 }
 
 /** How much later than the board this machine ends a run at its time limit, ms. */
@@ -117,6 +122,7 @@ export function createOrderServer(deps: Deps) {
     const { run, agent, timeoutSec } = order;
     if (rules.agents !== null && !rules.agents.includes(agent))
       throw new SvcError('agent_not_found', `the person of this machine does not allow ${agent}`);
+    if (deps.mustTrust) checkAgentCommand(agent, order.command, env);
     const profile = raiseProfile(order.profile);
     const gateway = order.gateway as StartOrder['gateway'];
     const port =
@@ -171,9 +177,21 @@ export function createOrderServer(deps: Deps) {
     return [];
   }
 
+  /** Leaves out teardown commands that this machine's person has not agreed to. */
+  function allowTeardown(setup: OrderOf<'clear'>['setup']) {
+    try {
+      if (deps.mustTrust) checkTrusted(`the teardown of ${setup.id}`, setup.teardown, env);
+      return { setup, problem: null };
+    } catch (error) {
+      return { setup: { ...setup, teardown: [] }, problem: asSvcError(error).message };
+    }
+  }
+
   async function clear(order: OrderOf<'clear'>): Promise<string[]> {
-    const { session, setup, placement } = order;
-    const problems = await runner.clear({ session, setup, placement: placeHere(placement) });
+    const { session, placement } = order;
+    const { setup, problem } = allowTeardown(order.setup);
+    const cleared = await runner.clear({ session, setup, placement: placeHere(placement) });
+    const problems = problem === null ? cleared : [problem, ...cleared];
     try {
       return [...problems, ...(await removeWorktree(order))];
     } catch (error) {
@@ -188,6 +206,7 @@ export function createOrderServer(deps: Deps) {
     place: (input) => place(parseInput(orders.place, input, 'place')),
     async prepare(input) {
       const order = parseInput(orders.prepare, input, 'prepare');
+      if (deps.mustTrust) checkTrusted(`the setup of ${order.setup.id}`, order.setup.setup, env);
       // The board names its environment files and never sends them; this machine may have some of its own.
       const own = rules.env[order.setup.id];
       const setup = own === undefined ? { ...order.setup, envFiles: [] } : { ...order.setup, folder: own };
@@ -210,6 +229,10 @@ export function createOrderServer(deps: Deps) {
       const order = parseInput(orders.watch, input, 'watch');
       const exit = await followed.watch(order, context);
       return exit && explainExit(order.run, exit);
+    },
+    async leave() {
+      deps.leave();
+      return null;
     },
     async halt(input) {
       deps.endAll(parseInput(orders.halt, input, 'halt').graceMs);

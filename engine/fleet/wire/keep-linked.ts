@@ -29,7 +29,7 @@ export interface KeptLink {
   current(): Link | null;
   /** Resolves with the current or next link. Rejects with `cancelled` when the signal aborts, or after `close`. */
   next(signal?: AbortSignal): Promise<Link>;
-  /** Ends the pause before the next attempt. */
+  /** Ends the pause before the next attempt, also one that is about to begin. */
   reconnectNow(): void;
   /** Closes the link, and resolves when nothing is in progress. */
   close(): Promise<void>;
@@ -46,6 +46,7 @@ export function keepLinked(options: KeepLinkedOptions): KeptLink {
   const waiting = new Set<{ resolve(link: Link): void; reject(error: SvcError): void }>();
   let current: Link | null = null;
   let pausing: AbortController | null = null;
+  let isHurried = false;
 
   /** Opens a link and waits for its end. Returns whether it lived long; throws if it could not be opened. */
   async function holdOne(): Promise<{ hasProven: boolean; reason: SvcError }> {
@@ -58,6 +59,7 @@ export function keepLinked(options: KeepLinkedOptions): KeptLink {
       throw thrown;
     }
     current = link;
+    isHurried = false;
     const close = (): void => link.close();
     closed.addEventListener('abort', close, { once: true });
     if (closed.aborted) close();
@@ -87,6 +89,8 @@ export function keepLinked(options: KeepLinkedOptions): KeptLink {
       onLost(error);
       failures += 1;
       pausing = new AbortController();
+      if (isHurried) pausing.abort();
+      isHurried = false;
       await pause(
         backoffMs(failures, {
           firstMs: FIRST_PAUSE_MS,
@@ -117,7 +121,10 @@ export function keepLinked(options: KeepLinkedOptions): KeptLink {
         signal?.removeEventListener('abort', onAbort);
       });
     },
-    reconnectNow: () => pausing?.abort(),
+    reconnectNow() {
+      if (pausing === null) isHurried = true;
+      else pausing.abort();
+    },
     async close() {
       closing.abort();
       for (const { reject } of waiting) reject(closedError());

@@ -1,3 +1,4 @@
+import { brokerSchema } from './broker.ts';
 import { busSchema } from './bus.ts';
 import { claimedUsageSchema } from './claimed-usage.ts';
 import { deliveriesSchema } from './deliveries.ts';
@@ -43,4 +44,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   runnersSchema,
   fleetSchema,
   lostRunsSchema,
+  brokerSchema,
 ];

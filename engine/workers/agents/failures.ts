@@ -116,6 +116,7 @@ const AT_START = {
     means: 'no one on this machine has trusted the setup commands and files of its project',
     next: 'review and trust them with svc project trust',
   },
+  trust_missing: ERROR_MEANINGS.trust_missing,
   setup_failed: ERROR_MEANINGS.setup_failed,
   inputs_changed: ERROR_MEANINGS.inputs_changed,
 } satisfies Partial<Record<ErrorCode, SessionFailure>>;

@@ -21,6 +21,7 @@ const machine = (
     host: id,
     via: null,
     command: 'svc',
+    joined: null,
     pool: 'p',
     most: more.most ?? 4,
     isDrained: more.isDrained ?? false,
@@ -30,6 +31,7 @@ const machine = (
   state: READY,
   hasAgent: true,
   working: 0,
+  isHolder: false,
   ...more,
 });
 const choose = (candidates: Candidate[], isStrict = false, home: string | null = null, now = 0) =>
@@ -56,6 +58,7 @@ test('a machine that takes no run gives its reason', () => {
   );
   assert.match(explain(machine('r-1', { isDrained: true })), /is drained/);
   assert.match(explain(machine('r-1', { isRevoked: true })), /was revoked/);
+  assert.match(explain(machine('r-1', { isHolder: true })), /still has an earlier run of it/);
   const full = { load: 1, diskFreeBytes: 1_000_000 };
   assert.match(
     explain(machine('r-1', { state: { ...READY, load: full } })),

@@ -8,6 +8,7 @@ import { sql } from 'kysely';
 import { listenOn } from '../../../engine/core/http/listen.ts';
 import { buildSample } from '../../../engine/linked-server/deliveries/samples.ts';
 import { type AdminVerb, askRunningServer, readServerSettings } from '../../../engine/linked-server/index.ts';
+import { findFreePort } from '../../support/free-port.ts';
 import {
   logMachineIn,
   onBothDatabases,
@@ -17,7 +18,6 @@ import {
 } from '../../support/server/linked-server.ts';
 import { listPageFaults } from '../../support/server/page-faults.ts';
 import { findPostgres, startPostgres } from '../../support/server/postgres.ts';
-import { findFreePort } from '../../support/terminals/reader.ts';
 import { settled } from '../../support/wait.ts';
 import { temporaryFolder } from '../../support/workspaces/git.ts';
 

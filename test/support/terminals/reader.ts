@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Block, findMissingLine } from '../document.ts';
+import { findFreePort } from '../free-port.ts';
 import { until } from '../wait.ts';
 import { gitEnvironment, temporaryFolder } from '../workspaces/git.ts';
 import { SVC } from '../workspaces/workspace.ts';
@@ -131,16 +131,6 @@ ${svc} "$@" && ${svc} config set ui.addr 127.0.0.1:${await findFreePort()} > /de
       return { cwd: shown.PWD ?? home, env: shown };
     },
   };
-}
-
-/** Returns a free port. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Returns the processes that run with this home, such as an engine: pid and command. */

@@ -1,0 +1,174 @@
+import { execFile, spawn } from 'node:child_process';
+import { connect as connectSocket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { backoffMs } from '../../core/base/backoff.ts';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import { findProgram } from '../../core/base/find-program.ts';
+import type { Log } from '../../core/base/log.ts';
+import { readPrivate, replacePrivate } from '../../core/base/private-files.ts';
+import { isStillRunning } from '../../workers/runner/processes/own.ts';
+import { locateBrokerFiles } from './broker-files.ts';
+
+const PROGRAM = 'nats-server';
+/** Its packages install it where not every person's PATH leads. */
+const MORE_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/usr/local/bin', '/usr/bin'];
+/** The oldest version that this was tried with. */
+const OLDEST = [2, 9, 10] as const;
+const START_MS = 10_000;
+const END_MS = 5000;
+const LOOK_MS = 1000;
+const PAUSES = { firstMs: 500, longestMs: 30_000 };
+
+const record = z.object({ pid: z.int().positive(), pidStart: z.string().max(200) });
+
+/** The broker's own process, which outlives an engine that is killed. */
+export interface BrokerProcess {
+  /** Starts it, or takes over one that runs, and makes that read again who may connect. Throws `tool_missing`, `broker_unreachable`. */
+  start(): Promise<void>;
+  /** Makes it read again who may connect. */
+  reload(): void;
+  isRunning(): boolean;
+  /** Ends it. */
+  stop(): Promise<void>;
+}
+
+/** Finds nats-server, and its version. Throws `tool_missing`. */
+export async function findBrokerProgram(
+  env: NodeJS.ProcessEnv,
+): Promise<{ program: string; version: string }> {
+  const path = [env.PATH ?? '', ...MORE_FOLDERS].filter((each) => each !== '').join(':');
+  const program = findProgram(PROGRAM, { cwd: '/', path });
+  const missing = (why: string): SvcError =>
+    new SvcError('tool_missing', why, { hint: 'install the package nats-server, 2.9.10 or later' });
+  if (program === undefined) throw missing('nats-server is not installed');
+  const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 5000 }).catch(() => ({
+    stdout: '',
+  }));
+  const version = /v(\d+\.\d+\.\d+)/.exec(stdout)?.[1] ?? '';
+  const parts = version.split('.').map(Number);
+  const different = OLDEST.findIndex((wanted, at) => parts[at] !== wanted);
+  const isOld = different !== -1 && !((parts[different] ?? 0) > (OLDEST[different] ?? 0));
+  if (version === '' || isOld)
+    throw missing(`${program} is ${version || 'of an unknown version'}, which is too old`);
+  return { program, version };
+}
+
+/** Reports whether something listens there. */
+function isListening(listen: string): Promise<boolean> {
+  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(listen) ?? [];
+  const reached = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '[::]' ? '::1' : host;
+  return new Promise((resolve) => {
+    const socket = connectSocket({ host: reached.replace(/^\[|\]$/g, ''), port: Number(port) });
+    const end = (found: boolean): void => {
+      socket.destroy();
+      resolve(found);
+    };
+    socket.once('connect', () => end(true)).once('error', () => end(false));
+  });
+}
+
+export function createBrokerProcess({
+  data,
+  env,
+  log,
+  readListen,
+  readStartTime,
+}: {
+  data: string;
+  env: NodeJS.ProcessEnv;
+  log: Log;
+  readListen(): string;
+  /** Returns when a process was started; null if there is none. */
+  readStartTime(pid: number): string | null;
+}): BrokerProcess {
+  const files = locateBrokerFiles(data);
+  let isWanted = false;
+  let isStarting = false;
+  let failures = 0;
+  let pausedUntil = 0;
+  const timer = setInterval(() => void look(), LOOK_MS);
+  timer.unref();
+
+  function findRunning(): z.infer<typeof record> | null {
+    const { success, data: found } = record.safeParse(JSON.parse(readPrivate(files.process, 1000) ?? 'null'));
+    return success && isStillRunning(found) ? found : null;
+  }
+
+  /** Restarts it if it has ended. */
+  async function look(): Promise<void> {
+    if (!isWanted || isStarting || performance.now() < pausedUntil || findRunning() !== null) return;
+    failures += 1;
+    pausedUntil = performance.now() + backoffMs(failures, PAUSES);
+    log.warn({}, 'the broker has ended, and is restarted');
+    await launch().then(
+      () => {
+        failures = 0;
+      },
+      (error: unknown) => log.warn({ error: asSvcError(error).message }, 'the broker was not started'),
+    );
+  }
+
+  async function launch(): Promise<void> {
+    isStarting = true;
+    try {
+      const listen = readListen();
+      const { program } = await findBrokerProgram(env);
+      if (await isListening(listen))
+        throw new SvcError('address_in_use', `another program listens at ${listen}`, {
+          hint: 'svc fleet init --listen names another address',
+        });
+      const child = spawn(program, ['-c', files.config], {
+        cwd: files.folder,
+        env: { PATH: env.PATH, HOME: env.HOME },
+        stdio: 'ignore',
+        detached: true,
+      });
+      let hasEnded = false;
+      child.once('exit', () => {
+        hasEnded = true;
+      });
+      child.once('error', () => {
+        hasEnded = true;
+      });
+      child.unref();
+      const { pid } = child;
+      const pidStart = pid === undefined ? null : readStartTime(pid);
+      if (pid !== undefined && pidStart !== null)
+        replacePrivate(files.process, JSON.stringify({ pid, pidStart }));
+      const deadline = performance.now() + START_MS;
+      while (!hasEnded && performance.now() < deadline) {
+        if (await isListening(listen)) return;
+        await delay(50);
+      }
+      throw new SvcError('broker_unreachable', 'the broker did not start', { hint: `see ${files.output}` });
+    } finally {
+      isStarting = false;
+    }
+  }
+
+  function reload(): void {
+    const running = findRunning();
+    if (running !== null) process.kill(running.pid, 'SIGHUP');
+  }
+
+  return {
+    async start() {
+      isWanted = true;
+      if (findRunning() === null) await launch();
+      else reload();
+    },
+    reload,
+    isRunning: () => findRunning() !== null,
+    async stop() {
+      isWanted = false;
+      clearInterval(timer);
+      const running = findRunning();
+      if (running === null) return;
+      process.kill(running.pid, 'SIGTERM');
+      const deadline = performance.now() + END_MS;
+      while (isStillRunning(running) && performance.now() < deadline) await delay(20);
+    },
+  };
+}

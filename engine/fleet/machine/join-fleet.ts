@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { SvcError } from '../../core/base/errors.ts';
+import { version } from '../../core/base/own-package.ts';
+import { createIdentity } from '../broker/identity.ts';
+import { FLEET_PROTOCOL } from '../wire/index.ts';
+import {
+  joinAnswer,
+  joinError,
+  openMessage,
+  parseJoinLine,
+  sealMessage,
+  subjectsOf,
+} from '../wire/join-line.ts';
+import { connectToBroker, createBrokerKey } from '../wire/nats.ts';
+import { type JoinedFleet, readJoinedFleet, writeJoinedFleet } from './joined-fleet.ts';
+import { locateMachineFolders, makeMachineFolders } from './machine-folders.ts';
+
+const JOIN_MS = 20_000;
+
+/**
+ * Joins a fleet with the line of an invitation: this machine creates its keys, and the board takes it in. Returns the
+ * fleet's id. Throws `join_invalid`, `broker_unreachable`, `conflict` if it has joined already.
+ */
+export async function joinFleet(
+  line: string,
+  name: string | null,
+  env: NodeJS.ProcessEnv,
+): Promise<{ fleet: string } & Pick<JoinedFleet, 'runner' | 'name'>> {
+  const { fleet, servers, authority, board, id, password, secret } = parseJoinLine(line);
+  const folders = locateMachineFolders(fleet, env);
+  makeMachineFolders(folders, env);
+  const before = readJoinedFleet(folders.data);
+  if (before !== null)
+    throw new SvcError('conflict', `this machine has joined that fleet already, as ${before.name}`, {
+      hint: 'svc runner start runs it',
+    });
+  const subjects = subjectsOf(fleet);
+  const [identity, key] = [
+    await createIdentity(`svc runner ${randomBytes(4).toString('hex')}`),
+    createBrokerKey(),
+  ];
+  const access = { servers, authority, inbox: subjects.joined(id), login: { user: id, password } };
+  const broker = await connectToBroker(access, () => undefined).catch((error: SvcError) => {
+    if (!/authorization/i.test(error.message)) throw error;
+    throw joinError('the invitation is spent or too old');
+  });
+  try {
+    const request = sealMessage(secret, 'request', {
+      ...{ host: hostname(), name, protocol: FLEET_PROTOCOL, version },
+      ...{ certificate: identity.certificate, nkey: key.nkey },
+    });
+    const message = await broker.request(subjects.join(id), request, JOIN_MS);
+    const answer = openMessage(secret, 'answer', message, joinAnswer);
+    if ('refused' in answer) throw joinError(answer.refused);
+    const kept: JoinedFleet = { servers, authority, board, ...answer, ...identity, nkeySeed: key.nkeySeed };
+    writeJoinedFleet(folders.data, kept);
+    return { fleet, ...answer };
+  } finally {
+    await broker.close();
+  }
+}
