@@ -8,6 +8,7 @@ export const PANE_IDS = [
   'deliveries',
   'stats',
   'projects',
+  'runners',
   'peers',
   'locks',
 ] as const;

@@ -18,6 +18,7 @@ export const KEY_GROUPS = [
   'Deliveries',
   'Memory',
   'Stats',
+  'Runners',
   'Program',
 ] as const;
 export type KeyGroup = (typeof KEY_GROUPS)[number];

@@ -7,6 +7,7 @@ import { MARK_KEYS } from './mark-keys.ts';
 import { MEMORY_KEYS } from './memory-keys.ts';
 import { NAVIGATION_KEYS } from './navigation-keys.ts';
 import { PROGRAM_KEYS } from './program-keys.ts';
+import { RUNNER_KEYS } from './runner-keys.ts';
 import { STATS_KEYS } from './stats-keys.ts';
 import { USAGE_KEYS } from './usage-keys.ts';
 import { WORK_KEYS } from './work-keys.ts';
@@ -20,6 +21,7 @@ export const KEYMAP: readonly KeyBinding[] = [
   ...USAGE_KEYS,
   ...MEMORY_KEYS,
   ...STATS_KEYS,
+  ...RUNNER_KEYS,
   ...MARK_KEYS,
   ...LIST_KEYS,
   ...NAVIGATION_KEYS,

@@ -18,6 +18,7 @@ const VIEW_ALIASES: Partial<Readonly<Record<PaneId, readonly string[]>>> = {
   deliveries: ['webhooks'],
   stats: ['statistics', 'figures'],
   projects: ['folders', 'repositories'],
+  runners: ['machines', 'fleet', 'hosts'],
 };
 
 /** Letters of lists, besides their numbers. */
@@ -25,6 +26,7 @@ const VIEW_LETTERS: Partial<Readonly<Record<PaneId, readonly string[]>>> = { mem
 const VIEW_OPERATIONS: Partial<Readonly<Record<PaneId, keyof Api>>> = {
   memories: 'memory.browse',
   stats: 'stats.read',
+  runners: 'runner.list',
 };
 
 /** Keys that move, read and search. All of them work while the engine is not running. */

@@ -101,7 +101,7 @@ const LIST_SHARE = 0.55;
 /** The share of the columns that the list at the left has; some have more columns. */
 const LEFT_SHARE = 0.45;
 const WIDER_SHARE = 0.55;
-const MANY_COLUMNS: ReadonlySet<PaneId> = new Set(['stats', 'events']);
+const MANY_COLUMNS: ReadonlySet<PaneId> = new Set(['stats', 'events', 'runners']);
 /** The rows of the facts below a long list. */
 const FACTS_SHARE = 0.35;
 

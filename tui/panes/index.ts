@@ -10,6 +10,7 @@ import { memoriesPane } from './memories.ts';
 import type { AnyPane, PanePreview } from './pane.ts';
 import { peersPane } from './peers.ts';
 import { projectsPane } from './projects.ts';
+import { runnersPane } from './runners.ts';
 import { statsPane } from './stats.ts';
 import { usagePane } from './usage.ts';
 import { workPane } from './work.ts';
@@ -24,6 +25,7 @@ export const PANES: readonly AnyPane[] = [
   deliveriesPane,
   statsPane,
   projectsPane,
+  runnersPane,
 ];
 
 /** Lists that belong to another pane. */

@@ -14,6 +14,7 @@ import type {
   ListedStats,
   ListedUsageDay,
   PeerRow,
+  RunnerRow,
   ShownDecision,
   ShownSession,
   ShownTask,
@@ -42,6 +43,7 @@ export const EMPTY_DATA: DashboardData = {
   choices: null,
   memories: null,
   stats: null,
+  runners: null,
   complete: false,
 };
 
@@ -51,7 +53,7 @@ const FIRST_FETCHED_PANES: ReadonlySet<PaneId> = new Set(['work']);
 /** Reports whether the rows of a pane have been fetched. Before that, an empty list means nothing. */
 export const isPaneFetched = (pane: PaneId, { link, data }: Pick<State, 'link' | 'data'>): boolean =>
   link.phase !== 'connecting' &&
-  (pane === 'memories' || pane === 'stats'
+  (pane === 'memories' || pane === 'stats' || pane === 'runners'
     ? data[pane] !== null
     : FIRST_FETCHED_PANES.has(pane) || data.choices !== null);
 
@@ -78,6 +80,8 @@ export interface DataChange {
   choices?: ChoiceRows;
   memories?: ListedMemories;
   stats?: ListedStats;
+  /** All of them. */
+  runners?: readonly RunnerRow[];
   complete?: boolean;
   /** Drops all earlier data: it belongs to a data folder that no longer exists. */
   reset?: boolean;
@@ -124,6 +128,7 @@ export function applyDataChange(
     choices: change.choices ?? base.choices,
     memories: change.memories ?? base.memories,
     stats: change.stats ?? base.stats,
+    runners: change.runners ?? base.runners,
     complete: change.complete ?? base.complete,
   };
   const arrived =

@@ -100,6 +100,11 @@ export function getSubjectStamp(data: DashboardData, { kind, id }: DetailSubject
       const message = data.messages.get(id);
       return message === undefined ? '' : `${message.id} ${message.acked_at}`;
     }
+    case 'runner': {
+      const runner = data.runners?.find((each) => each.id === id);
+      // Its connection may come and go while a person reads the question.
+      return runner === undefined ? '' : `${runner.state === 'draining'} ${runner.state === 'revoked'}`;
+    }
     case 'program':
       return id;
   }

@@ -96,7 +96,17 @@ export interface ArmedKey {
 }
 
 export interface DetailSubject {
-  kind: 'task' | 'decision' | 'session' | 'delivery' | 'lock' | 'agent' | 'memory' | 'message' | 'program';
+  kind:
+    | 'task'
+    | 'decision'
+    | 'session'
+    | 'delivery'
+    | 'lock'
+    | 'agent'
+    | 'memory'
+    | 'message'
+    | 'runner'
+    | 'program';
   id: string;
 }
 

@@ -7,6 +7,7 @@ import type {
   EngineStatus,
   EventDelivery,
   ListedDecision,
+  ListedRunner,
   ListedSession,
   ListedTask,
   Lock,
@@ -34,6 +35,8 @@ export type ListedAsk = WireValue<Ask>;
 export type ListedMessage = WireValue<BusMessage>;
 export type ListedLock = WireValue<Lock>;
 export type PeerRow = WireValue<SessionPeer>;
+/** Another machine that runs workers (`runner.list`). */
+export type RunnerRow = WireValue<ListedRunner>;
 /** An agent whose circuit is open: it failed repeatedly and gets no work (`agent.held`). */
 export type HeldRow = WireValue<AgentCircuit>;
 /** The result of `memory.browse`; `filter` is the query. */
@@ -157,6 +160,8 @@ export interface DashboardData {
   memories: ListedMemories | null;
   /** Null until they have been opened. */
   stats: ListedStats | null;
+  /** Null until the list of machines has been opened, or an event has told about one. */
+  runners: readonly RunnerRow[] | null;
   /** False while older tasks are still being fetched. */
   complete: boolean;
 }

@@ -7,6 +7,7 @@ import type {
   ListedDelivery,
   ListedMessage,
   ListedUsageDay,
+  RunnerRow,
   ShownSession,
   ShownTask,
 } from '../state/rows.ts';
@@ -81,6 +82,12 @@ export async function fetchLaterRows(client: EngineClient): Promise<DataChange> 
 const fetchPeers = async (client: EngineClient) => (await client.call('msg.peers', {})).peers;
 const fetchLocks = async (client: EngineClient) => (await client.call('lock.status', {})).locks;
 
+/** Fetches the other machines. The engine tries to reach the silent ones again. */
+export const fetchRunners = (client: EngineClient): Promise<RunnerRow[]> => client.call('runner.list', {});
+
+/** Events that change the list of machines. A workspace without other machines hardly has any. */
+const RUNNER_EVENTS = /^(?:runner_(?:added|joined|drained|revoked|removed)|run_lost|project_(?:un)?shared)$/;
+
 /** Fetches messages by id. No event reports the result of a notice, so pending ones are polled. */
 export const fetchMessages = (client: EngineClient, ids: readonly number[]): Promise<ListedMessage[]> =>
   fetchRowsByIds(ids, (part) => client.call('msg.list', { ids: part, limit: IDS_PER_CALL }));
@@ -131,11 +138,12 @@ export async function fetchChangedRows(
     new Set(events.flatMap((event) => event[key] ?? []));
   const [decisionIds, sessionIds] = [collectIds('decision_id'), collectIds('session_id')];
   const isConfig = events.some(({ kind }) => kind === 'config_reloaded' || kind === 'engine_started');
+  const isFleet = events.some(({ kind }) => RUNNER_EVENTS.test(kind));
   // The end of a run may open or close the circuit of its agent.
   const isEnd = events.some(({ kind }) => /^(?:sealed|failed|alert|circuit_reset)$/.test(kind));
   const fetchDecisions = (wanted: readonly string[]) =>
     fetchRowsByIds(wanted, (part) => client.call('decision.list', { ids: part, limit: IDS_PER_CALL }));
-  const [status, tasks, decisions, sessions, choices, held, bus] = await Promise.all([
+  const [status, tasks, decisions, sessions, choices, held, runners, bus] = await Promise.all([
     client.call('engine.status'),
     fetchRowsByIds([...collectIds('task_id')], (part) =>
       fetchTasks(client, { ids: part, limit: IDS_PER_CALL }),
@@ -144,6 +152,7 @@ export async function fetchChangedRows(
     fetchSessions(client, [...sessionIds]),
     isConfig ? client.call('task.choices') : undefined,
     isEnd ? fetchHeldAgents(client) : undefined,
+    isFleet ? fetchRunners(client) : undefined,
     fetchBusRows(client, events),
   ]);
   // A task may already name a decision and a session that no event has named yet.
@@ -163,6 +172,7 @@ export async function fetchChangedRows(
     sessions: [...sessions, ...others[1]],
     ...(choices === undefined ? {} : { choices }),
     ...(held === undefined ? {} : { held }),
+    ...(runners === undefined ? {} : { runners }),
   };
 }
 

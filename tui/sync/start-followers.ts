@@ -6,6 +6,7 @@ import { fetchSessions } from './fetch-rows.ts';
 import { followLogs } from './follow-logs.ts';
 import { followMemories } from './follow-memories.ts';
 import { followRefs } from './follow-refs.ts';
+import { followRunners } from './follow-runners.ts';
 import { followStats } from './follow-stats.ts';
 import { pollWorkers } from './poll-workers.ts';
 import { readShownHandoffs } from './read-handoffs.ts';
@@ -67,6 +68,12 @@ export function startFollowers({
     onStats: (found) => sendDataChange({ stats: found }),
     onFailed: showFailure,
   });
+  const runners = followRunners({
+    client,
+    getState: store.getState,
+    onRunners: (found) => sendDataChange({ runners: found }),
+    onFailed: showFailure,
+  });
   const handoffs = readShownHandoffs({ client, getState: store.getState });
   const unsubscribe = store.subscribe(() => {
     details.onStateChange();
@@ -75,6 +82,7 @@ export function startFollowers({
     workers.onStateChange();
     memories.onStateChange();
     stats.onStateChange();
+    runners.onStateChange();
     handoffs.onStateChange();
   });
 
@@ -91,6 +99,7 @@ export function startFollowers({
       logs.close();
       workers.close();
       memories.close();
+      runners.close();
       handoffs.close();
     },
   };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EXIT, SvcError } from '../../../engine/core/base/errors.ts';
-import { formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
+import { formatGib, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
 import { fleetMachine, type RunnerInspection, type WireValue } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
@@ -10,10 +10,6 @@ import { getSvcCommand } from '../../self.ts';
 import { joinCommands } from './runner-join.ts';
 
 type Inspection = WireValue<RunnerInspection>;
-
-const GIB = 1024 ** 3;
-const formatGib = (bytes: number | null): string =>
-  bytes === null ? 'unknown' : `${(bytes / GIB).toFixed(bytes < 10 * GIB ? 1 : 0)} GiB`;
 
 const formatAgents = ({ agents }: Inspection): string =>
   agents

@@ -224,6 +224,12 @@ export function formatTokenCount(count: number): string {
   return count < 99_950_000 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e6)}M`;
 }
 
+const GIB = 1024 ** 3;
+
+/** Formats the size of a disk or memory: `1.5 GiB`, `120 GiB`, `unknown` for null. */
+export const formatGib = (bytes: number | null): string =>
+  bytes === null ? 'unknown' : `${(bytes / GIB).toFixed(bytes < 10 * GIB ? 1 : 0)} GiB`;
+
 /** Formats remaining time in whole hours, at least one. */
 export const formatHours = (ms: number): string => `${Math.max(1, Math.round(ms / 3600_000))} h`;
 

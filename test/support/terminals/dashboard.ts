@@ -16,6 +16,7 @@ import type {
   ListedWork,
   PeerRow,
   RowDetails,
+  RunnerRow,
   ShownDecision,
   ShownSession,
   ShownTask,
@@ -221,6 +222,24 @@ export const lockRow = (path: string, more: Partial<ListedLock> = {}): ListedLoc
   fence: 1,
   acquired_at: at(3),
   expires_at: at(-27),
+  ...more,
+});
+
+/** Another machine, which is connected and idle. */
+export const runnerRow = (id: number, more: Partial<RunnerRow> = {}): RunnerRow => ({
+  id: `r-${id}`,
+  name: `box${id}`,
+  transport: 'ssh',
+  address: `ada@box${id}.lan`,
+  pool: 'default',
+  max: 4,
+  running: 0,
+  state: 'ready',
+  since: at(30),
+  load: 0.42,
+  disk_free_bytes: 120 * 1024 ** 3,
+  reason: null,
+  projects: ['api'],
   ...more,
 });
 

@@ -13,6 +13,7 @@ import {
   lockRow,
   messageRow,
   peerRow,
+  runnerRow,
   sessionRow,
   showDecision,
   showEvidence,
@@ -770,6 +771,7 @@ describe('the keymap', () => {
     const called = new Set<string>();
     for (const dash of Object.values(rows())) {
       dash.data({ messages: [messageRow(1)], peers: [peerRow('s-1')], locks: [lockRow('app')] });
+      dash.data({ runners: [runnerRow(1)] });
       for (const focus of PANE_IDS)
         for (const view of ['list', 'full'] as const) {
           const here = { ...dash.state(), focus, view };

@@ -204,12 +204,12 @@ describe('the space of the list and the text', () => {
     assert.match(lines[3]!, / needs you 1 +agent +age +work title /);
     assert.match(lines[5]!, / running 10 ─/);
     assert.equal(lines.filter((line) => /^║ +t-\d+ +running /.test(line)).length, 6);
-    assert.equal(lines[1], ' [1 Work 300] 2 Bus 0  3 Events  4 Usage  5 Memory 0  6 Deliveries  7 Stats  8');
+    assert.equal(lines[1], ' [1 Work 300] 2 Bus 0  3 Events  4 Usage  5 Memory 0  6 Deliveries  7  8  9');
     for (const columns of [60, 70, 80, 90, 120])
       for (const word of screenOf(
         dash.send({ type: 'resize', size: { columns, rows: 24 } }).state(),
       )[1]!.match(/[A-Z][a-z]*/g)!)
-        assert.match(word, /^(?:Work|Bus|Events|Usage|Memory|Deliveries|Stats|Projects)$/);
+        assert.match(word, /^(?:Work|Bus|Events|Usage|Memory|Deliveries|Stats|Projects|Runners)$/);
   });
 
   it('the name of a section is in the line of the columns once it is the first on the screen', () => {
