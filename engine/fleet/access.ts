@@ -7,7 +7,7 @@ import { countBranch, type MachineRunner, NOTHING_KEPT } from '../workers/runner
 import { chooseCandidate } from './choose-machine.ts';
 import type { Fleet, FleetDeps, RunningBranch } from './fleet.ts';
 import { createGoneRunner } from './gone-runner.ts';
-import { createInvites, type Invites } from './invites.ts';
+import { createInvites, type Invite } from './invites.ts';
 import {
   createRunnerRecords,
   LOCAL_MACHINE as LOCAL,
@@ -18,10 +18,15 @@ import { createProjectShares, type ProjectShares, type ShareScope } from './shar
 import type { JoinRequest } from './wire/join-line.ts';
 import { FLEET_PROTOCOL } from './wire/link.ts';
 
-export interface FleetAccessDeps extends Omit<FleetDeps, 'broker'> {
+export interface FleetAccessDeps extends Omit<FleetDeps, 'broker' | 'starts' | 'onDrain' | 'forget'> {
+  /** Called inside the transaction that takes a machine out which has left. */
+  onLeft(record: RunnerRecord): void;
+  starts: Omit<FleetDeps['starts'], 'invite'>;
   broker: Pick<FleetDeps['broker'], 'data' | 'readStartTime'>;
   /** Called inside the transaction that adds a machine that has joined. */
   onJoined(record: RunnerRecord): void;
+  /** Reports whether a session works on a machine now. */
+  isWorkingOn(runner: string): boolean;
   storage: Storage;
   clock: Clock;
   shareScope: ShareScope;
@@ -43,7 +48,8 @@ export interface FleetAccessDeps extends Omit<FleetDeps, 'broker'> {
 export interface FleetAccess extends OtherMachines {
   records: RunnerRecords;
   shares: ProjectShares;
-  invites: Invites;
+  /** Creates a line by which one machine joins, valid once and for an hour. Throws `not_found`, `broker_unreachable`. */
+  invite(wanted: Pick<Invite, 'pool' | 'name' | 'most'>): Promise<string>;
   /** Loads the broker; see `Fleet.loadBroker`. */
   loadBroker: Fleet['loadBroker'];
   findBroker: Fleet['findBroker'];
@@ -80,6 +86,20 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
     loading ??= import('./fleet.ts').then(({ createFleet }) => {
       fleet = createFleet({
         ...deps,
+        async onDrain(id) {
+          if (records.find(id)?.isDrained === false)
+            await deps.storage.write(() => records.setDrained(id, true));
+          return null;
+        },
+        async forget(id) {
+          await deps.storage.write(() => {
+            const record = records.resolve(id);
+            if (deps.isWorkingOn(id)) throw new SvcError('conflict', `sessions work on ${record.name}`);
+            records.remove(id);
+            deps.onLeft(record);
+          });
+        },
+        starts: { ...deps.starts, invite: (pool) => invite({ pool, name: null, most: 1 }) },
         broker: {
           ...deps.broker,
           admit,
@@ -101,6 +121,23 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
 
   async function connect(record: RunnerRecord): Promise<void> {
     if (!record.isRevoked) (await loadFleet()).connect(record);
+  }
+
+  /** Creates a line by which one machine joins. Throws `not_found`, `broker_unreachable`. */
+  async function invite(wanted: Pick<Invite, 'pool' | 'name' | 'most'>): Promise<string> {
+    const broker = fleet?.findBroker() ?? null;
+    const described = broker?.describe() ?? null;
+    if (broker === null || described === null)
+      throw new SvcError('not_found', 'this fleet has no broker', {
+        hint: sentence`{fleet.init host=["chair.lan"]} creates it`,
+      });
+    const problem = broker.findProblem();
+    if (problem !== null) throw new SvcError('broker_unreachable', problem);
+    const { formatJoinLine } = await import('./wire/join-line.ts');
+    const { id, password, secret } = await deps.storage.write(() => invites.add(wanted));
+    broker.reload();
+    await broker.confirm({ id, password });
+    return formatJoinLine({ fleet: deps.fleet, ...described, id, password, secret });
   }
 
   /** Adds a machine that was invited, once. Throws `join_invalid`, `protocol_mismatch`. */
@@ -157,7 +194,7 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
     records,
     shares,
     hasAny: () => records.list().length > 0,
-    invites,
+    invite,
     loadBroker: async () => (await loadFleet()).loadBroker(),
     findBroker: () => fleet?.findBroker() ?? null,
     async start() {
@@ -221,7 +258,7 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
       if (pool === null) return null;
       if (wanted.pool !== undefined && pool !== wanted.pool)
         throw new SvcError('no_runner', `${on} is not in the pool ${wanted.pool}, but in ${pool}`);
-      if (!records.list().some((each) => each.pool === pool))
+      if (!records.list().some((each) => each.pool === pool) && deps.starts.findStart(pool) === '')
         throw new SvcError('no_runner', `there is no machine in the pool ${pool}`, {
           hint: sentence`{runner.list} lists them`,
         });

@@ -1,5 +1,8 @@
 import * as z from 'zod';
 
+/** The name of a pool of machines. */
+export const POOL_NAME = /^[A-Za-z0-9][\w.-]{0,62}$/;
+
 /** The `fleet` section: other machines that run workers. */
 export const fleetSchema = z.strictObject({
   pool: z.string().default('').meta({
@@ -17,6 +20,20 @@ export const fleetSchema = z.strictObject({
     unset: 'wait',
     example: 'retry',
   }),
+  pools: z
+    .record(
+      z.string().regex(POOL_NAME, 'a pool has letters, digits, . _ - and at most 63 characters'),
+      z.strictObject({ start: z.string().default('') }),
+    )
+    .default({})
+    .meta({
+      consent: true,
+      notation: 'map string->PoolEntry',
+      description:
+        'Per pool: start, a command that starts more machines once a session has waited for 30 seconds without a free slot. It gets SVC_POOL, SVC_WANTED (how many wait) and SVC_JOIN_FILE, a file with one line for svc runner join per session that waits, at most ten. One at a time, at most 60 seconds each.',
+      unset: 'no machine is started',
+      example: { gpu: { start: './start-gpu.sh' } },
+    }),
   lost_after_sec: z.int().min(30).max(86_400).default(300).meta({
     description: 'How long a machine may be silent before that, in seconds.',
     notation: 'int',

@@ -16,6 +16,7 @@ import type { RunnerRecord } from './records.ts';
 import { createRemoteRunner } from './remote-runner.ts';
 import { createLostRunSettling, type LostRunDeps } from './settle-lost-runs.ts';
 import { type SilentMachine, watchSilence } from './silence-alerts.ts';
+import { createMachineStarts, type MachineStartDeps } from './start-machines.ts';
 import { type WaitingSession, watchWaiting } from './waiting-alerts.ts';
 
 export interface FleetDeps {
@@ -41,10 +42,15 @@ export interface FleetDeps {
   onLate(session: WaitingSession): void;
   /** Called once for a machine that is lost while sessions work there, if they wait for it. */
   onSilent(machine: SilentMachine): void;
+  /** Gives a machine no more runs: it wants none. */
+  onDrain(runner: string): Promise<null>;
+  /** Takes a machine out of the fleet that leaves it. Throws `conflict` while sessions work there. */
+  forget(runner: string): Promise<void>;
   /** Gives up the runs on a machine. @param release ends their supervision */
   loseRuns(runner: string, release: () => Promise<void>): Promise<void>;
   readPolicy(): LossPolicy;
   lostRuns: Omit<LostRunDeps, 'log'>;
+  starts: MachineStartDeps;
   broker: Omit<BoardBrokerDeps, 'onOpen' | 'log' | 'env' | 'fleet'>;
 }
 
@@ -70,6 +76,8 @@ export interface RunningBranch {
 const FETCH_MS = 5000;
 /** How often the work of running sessions is taken over, in case their machine is lost, ms. */
 const SAVE_MS = 120_000;
+/** How long a machine that leaves stays connected, ms. */
+const FAREWELL_MS = 1000;
 /** How long a machine that is cut off may take to begin to end its runs, ms. */
 const HALT_MS = 500;
 
@@ -121,7 +129,8 @@ export function createFleet(deps: FleetDeps): Fleet {
   let isClosed = false;
   let loading: Promise<BoardBroker> | null = null;
   let broker: BoardBroker | null = null;
-  const waiting = watchWaiting(deps);
+  const starts = createMachineStarts(deps.starts);
+  const waiting = watchWaiting({ ...deps, onWanted: starts.want });
   const silence = watchSilence({
     clock: deps.clock,
     readPatienceMs: () => deps.readPolicy().lostAfterMs,
@@ -180,6 +189,16 @@ export function createFleet(deps: FleetDeps): Fleet {
   function openMachine(record: RunnerRecord): Machine {
     const connection = connectToMachine(record, {
       ...deps,
+      async onGoodbye(runner) {
+        await deps.forget(runner);
+        // Until then the answer is on its way.
+        setTimeout(() => {
+          if (isClosed) return;
+          broker?.reload();
+          void disconnect(runner);
+        }, FAREWELL_MS).unref();
+        return null;
+      },
       accept: async (runner, signal) => (await loadBroker()).accept(runner, signal),
       readLeaseMs() {
         const { onLost, lostAfterMs } = deps.readPolicy();
@@ -274,6 +293,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       isClosed = true;
       clearInterval(saves);
       waiting.close();
+      await starts.close();
       silence.close();
       await Promise.all([...machines.values()].map(({ close }) => close()));
       await (await loading)?.close();

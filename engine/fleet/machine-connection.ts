@@ -43,6 +43,10 @@ export interface MachineConnectionDeps {
   serveSeat(connection: Duplex, run: RunName): void;
   /** The address of the gateway, such as `http://127.0.0.1:8788`. */
   findGateway(): string;
+  /** Called when the machine wants no more runs. */
+  onDrain(runner: string): Promise<null>;
+  /** Called when the machine leaves the fleet. Throws `conflict` while sessions work there. */
+  onGoodbye(runner: string): Promise<null>;
   /** Waits for the next connection of a machine that has joined over the broker. Rejects when the signal aborts. */
   accept(runner: { id: string; certificate: string }, signal: AbortSignal): Promise<Duplex>;
   /** Returns how long runs there may continue without the engine, ms; null for ever. */
@@ -124,6 +128,8 @@ export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDe
     async onCall(method, input) {
       const beat = method === 'heartbeat' ? heartbeat.safeParse(input).data : undefined;
       if (beat !== undefined) return noteHeartbeat(beat);
+      if (method === 'drain') return deps.onDrain(id);
+      if (method === 'goodbye') return deps.onGoodbye(id);
       throw new SvcError('usage', `the engine answers no call ${method} of a runner`);
     },
     onStream(streamName, data) {

@@ -3,12 +3,12 @@ import { cursor, takePage } from '../core/api/cursor.ts';
 import { by, operation } from '../core/api/operation.ts';
 import { type Clock, rfc3339 } from '../core/base/clock.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
-import { sentence } from '../core/base/sentence.ts';
 import { formatCount } from '../core/base/text.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { HEADLESS, PRESETS } from '../workers/agents/presets/index.ts';
 import type { FleetAccess } from './access.ts';
 import { countSlots } from './choose-machine.ts';
+import { POOL_NAME } from './config.ts';
 import type { HostFacts } from './hosts/index.ts';
 import { hasDisk } from './machine-disk.ts';
 import { LOCAL_MACHINE as LOCAL, type RunnerRecord } from './records.ts';
@@ -46,21 +46,7 @@ export interface RunnerInspection extends HostFacts {
   projects: { project: string; isShared: boolean }[];
 }
 
-/** The broker of a fleet. */
-export interface FleetBroker {
-  listen: string;
-  /** Addresses by which machines reach it. */
-  servers: string[];
-}
-
-/** An invitation for one machine. */
-export interface RunnerInvitation {
-  /** What the other machine is told, by `svc runner join`. A secret until it is used. */
-  line: string;
-  pool: string;
-}
-
-const hostInput = {
+export const hostInput = {
   host: z.string().min(1).max(255).describe('[user@]host of ~/.ssh/config'),
   via: z
     .string()
@@ -75,7 +61,7 @@ const hostInput = {
     .describe('its name; by default the host'),
   pool: z
     .string()
-    .regex(/^[A-Za-z0-9][\w.-]{0,62}$/, 'a pool has letters, digits, . _ - and at most 63 characters')
+    .regex(POOL_NAME, 'a pool has letters, digits, . _ - and at most 63 characters')
     .optional()
     .describe('the pool that it joins; by default default'),
 };
@@ -103,8 +89,8 @@ interface Deps {
   listProjects(): readonly string[];
 }
 
-const DEFAULT_POOL = 'default';
-const DEFAULT_LISTEN = '0.0.0.0:4222';
+/** The pool of machines that are added without another one. */
+export const DEFAULT_POOL = 'default';
 
 /** Loaded with the first use: most workspaces have no other machine. */
 const loadHosts = () => import('./hosts/index.ts');
@@ -124,7 +110,7 @@ const nameHost = (host: string): string =>
     .replace(/[^\w.-]/g, '-')
     .slice(0, 63);
 
-function checkPool(pool: string): string {
+export function checkPool(pool: string): string {
   if (pool === LOCAL) throw new SvcError('usage', 'local is the name of this machine, and cannot be a pool');
   return pool;
 }
@@ -258,65 +244,6 @@ export function fleetOperations(deps: Deps) {
         });
         await fleet.connect(record);
         return { ...describeRunner(record), folder: installed.folder, sentBytes: installed.sentBytes };
-      },
-    }),
-    operation({
-      name: 'fleet.init',
-      about:
-        'Creates the broker by which machines join that ssh does not reach, and starts it; again with another address, it is moved.',
-      seat: 'chair',
-      changes: true,
-      input: z.strictObject({
-        listen: z
-          .string()
-          .regex(/^.*:\d{1,5}$/, 'expected an address and a port, such as 0.0.0.0:4222')
-          .optional()
-          .describe('where it listens; 0.0.0.0:4222'),
-        host: z
-          .array(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.:-]{0,252}$/, 'expected a host name or an address'))
-          .min(1)
-          .max(10)
-          .describe('the names or addresses by which machines reach this one'),
-      }),
-      async run({ listen = DEFAULT_LISTEN, host }, caller): Promise<FleetBroker> {
-        const broker = await fleet.loadBroker();
-        await broker.init({ listen, hosts: [...new Set(host)] });
-        await storage.write(() =>
-          events.append({ kind: 'broker_created', ...by(caller), data: { listen, hosts: host } }),
-        );
-        return { listen, servers: broker.describe()?.servers ?? [] };
-      },
-    }),
-    operation({
-      name: 'runner.invite',
-      about:
-        'Prints a line by which one machine joins the fleet over the broker, valid once and for an hour.',
-      seat: 'chair',
-      changes: true,
-      input: z.strictObject({
-        pool: hostInput.pool,
-        name: hostInput.name,
-        max: z.int().min(1).max(1000).optional().describe('the most workers at a time; 4'),
-      }),
-      async run({ pool = DEFAULT_POOL, name, max: most = 4 }, caller): Promise<RunnerInvitation> {
-        checkPool(pool);
-        const broker = fleet.findBroker();
-        const described = broker?.describe() ?? null;
-        if (broker === null || described === null)
-          throw new SvcError('not_found', 'this fleet has no broker', {
-            hint: sentence`{fleet.init host=["chair.lan"]} creates it`,
-          });
-        const problem = broker.findProblem();
-        if (problem !== null) throw new SvcError('broker_unreachable', problem);
-        const { formatJoinLine } = await import('./wire/join-line.ts');
-        const { id, password, secret } = await storage.write(() => {
-          const invite = fleet.invites.add({ pool, name: name ?? null, most });
-          events.append({ kind: 'runner_invited', ...by(caller), data: { pool, max: most } });
-          return invite;
-        });
-        broker.reload();
-        await broker.confirm({ id, password });
-        return { line: formatJoinLine({ fleet: deps.fleetId, ...described, id, password, secret }), pool };
       },
     }),
     operation({

@@ -1,4 +1,5 @@
 import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatAge, formatCount } from '../../../engine/core/base/text.ts';
 import { type Command, defineCommand } from '../../command.ts';
 
 const init = defineCommand({
@@ -36,4 +37,25 @@ const init = defineCommand({
   },
 });
 
-export const fleetCommands: readonly Command[] = [init];
+const status = defineCommand({
+  name: 'fleet status',
+  about: 'show what waits and runs in each pool of machines, and whether the broker works',
+  examples: ['fleet status', 'fleet status --json'],
+  async run(context) {
+    const client = await context.engine();
+    const shown = await client.call('fleet.status', {});
+    context.result(shown, ({ at, broker, pools }) =>
+      [
+        broker === null
+          ? 'broker    none; svc fleet init creates one for machines that ssh does not reach'
+          : `broker    ${broker.problem ?? `works, at ${broker.servers.join(', ')}`}`,
+        ...pools.map(({ pool, machines, running, free, waiting, oldest }) => {
+          const since = oldest === null ? '' : `, the oldest for ${formatAge(oldest, Date.parse(at))}`;
+          return `${pool.padEnd(9)} ${formatCount(machines, 'machine')}, ${running} running, ${free} free, ${waiting} waiting${since}`;
+        }),
+      ].join('\n'),
+    );
+  },
+});
+
+export const fleetCommands: readonly Command[] = [init, status];

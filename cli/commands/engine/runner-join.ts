@@ -1,7 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { SvcError } from '../../../engine/core/base/errors.ts';
+import { parseDuration } from '../../../engine/core/base/values/duration.ts';
 import { fleetMachine } from '../../../engine/index.ts';
-import { type Command, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { getSvcCommand } from '../../self.ts';
 
 const invite = defineCommand({
@@ -37,14 +38,28 @@ const join = defineCommand({
     'The board sends prompts and commits. It has no shell here: besides the agents that svc knows, only commands run that you agree to with `svc runner trust`. `runner.yaml` in the machine home restricts it further.',
   ],
   args: [{ name: 'line', about: 'the line, or - to read it from standard input' }],
-  flags: { name: { type: 'string', about: 'its name; by default that of this host' } },
+  flags: {
+    name: { type: 'string', about: 'its name; by default that of this host' },
+    once: { type: 'boolean', about: 'stay in the foreground for one run, then leave the fleet' },
+    'idle-exit': {
+      type: 'string',
+      value: 'time',
+      about: 'stay in the foreground, and leave the fleet after so long without a run, such as 10m',
+    },
+  },
   examples: ['runner join svcj1.eyJmbGVldCI6…', 'runner join - < line.txt'],
   async run(context) {
     const { env, signal } = context;
     const line = context.arg(0) === '-' ? await text(context.stdin) : context.arg(0);
     const { loadJoinFleet, startMachine } = await fleetMachine();
     const { joinFleet } = await loadJoinFleet();
-    const joined = await joinFleet(line, context.flags.name ?? null, env);
+    const { name, once = false, 'idle-exit': idle } = context.flags;
+    const idleMs = idle === undefined ? null : parseDuration(idle);
+    const joined = await joinFleet(line, name ?? null, env);
+    if (once || idleMs !== null) {
+      context.note(`joined as ${joined.name} (${joined.runner})`);
+      return stayFor(joined.fleet, { isOnce: once, idleMs }, context);
+    }
     await startMachine(joined.fleet, { env, svc: getSvcCommand(), signal });
     context.result(
       joined,
@@ -52,6 +67,20 @@ const join = defineCommand({
     );
   },
 });
+
+/** Runs this machine in the foreground until it leaves its fleet; a signal makes it finish its runs and leave. */
+async function stayFor(
+  fleet: string,
+  life: { isOnce: boolean; idleMs: number | null },
+  { env, signal }: Pick<CommandContext, 'env' | 'signal'>,
+): Promise<number> {
+  const { serveBoard } = await fleetMachine();
+  const host = await serveBoard(fleet, { env, svc: getSvcCommand(), life });
+  if (signal.aborted) host.finish();
+  signal.addEventListener('abort', host.finish, { once: true });
+  await host.closed;
+  return 0;
+}
 
 const start = defineCommand({
   name: 'runner start',

@@ -13,7 +13,7 @@ import { createOperations } from '../../core/api/dispatcher.ts';
 import type { Operations, OwnWork } from '../../core/api/operation.ts';
 import { toolOperations } from '../../core/api/tool-operations.ts';
 import { sessionOperations } from '../../dispatch/operations.ts';
-import { fleetOperations } from '../../fleet/index.ts';
+import { brokerOperations, fleetOperations } from '../../fleet/index.ts';
 import { gatewayOperations } from '../../gateway/index.ts';
 import { contextOperations } from '../../knowledge/context/operations.ts';
 import { guardOperations } from '../../knowledge/guard/operations.ts';
@@ -62,6 +62,17 @@ export function createAllOperations(
           .listLive()
           .flatMap((each) => (each.runner === runner && each.state !== 'queued' ? [each.sessionId] : [])),
       listProjects: () => [config().project.name, ...modules.agents.listProjectIds()],
+    }),
+    ...brokerOperations({
+      ...shared,
+      fleet: modules.fleet,
+      countWorking: modules.sessions.countByRunner,
+      listQueued: () =>
+        modules.sessions
+          .ready(shared.clock.now(), { onlyElsewhere: true })
+          .flatMap(({ sessionId, pool }) =>
+            pool === null ? [] : [{ pool, createdAt: modules.sessions.get(sessionId).createdAt }],
+          ),
     }),
     ...listKnowledgeOperations(shared, modules),
     ...retentionOperations({ retention: modules.retention }),

@@ -10,8 +10,9 @@ import {
 } from '../../fleet/index.ts';
 import { listProviderVariables } from '../../gateway/index.ts';
 import { type AgentRegistry, listPrograms, locateAgent } from '../../workers/agents/index.ts';
+import { splitCommand } from '../../workers/agents/template.ts';
 import type { RunSockets } from '../../workers/runner/index.ts';
-import type { RunProcesses } from '../../workers/runner/processes/index.ts';
+import type { PrepareCommand, RunProcesses } from '../../workers/runner/processes/index.ts';
 import type { WorktreeSetup } from '../../workers/runner/setup/index.ts';
 import type { GitAccess, Worktrees } from '../../workers/runner/worktrees/index.ts';
 import type { LostRun, Session, Sessions } from '../../workers/sessions/index.ts';
@@ -46,6 +47,7 @@ export interface FleetPorts {
   git: GitAccess;
   setup: Pick<WorktreeSetup, 'readProjectSetup'>;
   readStartTime: RunProcesses['readStartTime'];
+  prepareCommand: PrepareCommand;
   findGateway(): string;
   /** Called when a machine can take runs, or cannot any more. */
   onChange(): void;
@@ -56,7 +58,7 @@ export interface FleetPorts {
 /** Builds the access to the machines that run workers besides this one. */
 export function createFleetModule(shared: SharedDependencies, others: FleetPorts): FleetAccess {
   const { storage, events, clock, log, root, paths, config, env, dataId, closing } = shared;
-  const { sessions, agents, runSockets, worktrees, git, setup, readStartTime } = others;
+  const { sessions, agents, runSockets, worktrees, git, setup, readStartTime, prepareCommand } = others;
   const { findGateway, onChange, loseRuns } = others;
 
   /** ssh and a person's own command get all variables but those that hold secrets of svc. */
@@ -73,7 +75,7 @@ export function createFleetModule(shared: SharedDependencies, others: FleetPorts
       if (pool === null) return [];
       const profile = rest.profile ?? (config().guard.profile || 'lite');
       const choice = fleet.chooseMachine({ ...rest, sessionId, pool, profile }, working);
-      return 'why' in choice ? [{ sessionId, why: choice.why }] : [];
+      return 'why' in choice ? [{ sessionId, pool, why: choice.why }] : [];
     });
   }
 
@@ -149,7 +151,21 @@ export function createFleetModule(shared: SharedDependencies, others: FleetPorts
       return { onLost, lostAfterMs: seconds * 1000 };
     },
     broker: { data: paths.data, readStartTime },
+    starts: {
+      ...{ clock, log, data: paths.data, root, prepareCommand, splitWords: splitCommand },
+      findStart: (pool) => config().fleet.pools[pool]?.start ?? '',
+      onFailed: (pool, problem) =>
+        recordAlert(
+          {},
+          { code: 'no_runner', reason: `no machine of the pool ${pool} was started: ${problem}` },
+        ),
+    },
     hasBroker: () => existsSync(join(paths.data, 'fleet/broker.json')),
+    onLeft({ id: runner, name }) {
+      sessions.settleAllOf(runner);
+      events.append({ kind: 'runner_removed', via: 'engine', data: { runner, name } });
+    },
+    isWorkingOn: (runner) => (sessions.countByRunner().get(runner) ?? 0) > 0,
     onJoined({ id: runner, name, host, pool }) {
       events.append({ kind: 'runner_joined', via: 'engine', data: { runner, name, host, pool } });
     },

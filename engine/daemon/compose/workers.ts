@@ -14,6 +14,7 @@ import {
 import { createRunSockets } from '../../workers/runner/index.ts';
 import {
   buildWorkerEnvironment,
+  createCommands,
   createContainment,
   createProcesses,
   ENGINE_MARK,
@@ -152,6 +153,7 @@ export function createWorkerModules(
     ...{ sessions, agents, runSockets, worktrees, git },
     setup,
     readStartTime: processes.readStartTime,
+    prepareCommand: createCommands(processes, childEnvironment),
     ...ports,
   });
   const runner = createRunnerRouter({

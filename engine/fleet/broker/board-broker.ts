@@ -172,7 +172,7 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
       if (setting === null) {
         const [authority, board] = await Promise.all([
           createIdentity(`svc fleet ${fleet.slice(0, 8)}`),
-          createIdentity('svc board'),
+          createIdentity('board'),
         ]);
         setting = { listen: where, hosts: [...hosts], authority, board, ...createBrokerKey() };
       } else {

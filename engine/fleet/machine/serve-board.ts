@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -17,11 +16,14 @@ import { composeMachineRunner } from './compose-runner.ts';
 import { createGatewayPorts } from './gateway-ports.ts';
 import { readJoinedFleet } from './joined-fleet.ts';
 import { openLease } from './lease.ts';
+import { leaveFleet } from './leave-fleet.ts';
 import { readLoginPath } from './login-path.ts';
 import { locateMachineFolders, makeMachineFolders } from './machine-folders.ts';
 import { readOwnRules } from './own-rules.ts';
+import { listRecordedRuns } from './run-records.ts';
 import { startHeartbeats } from './send-heartbeats.ts';
 import { connectRuns, createOrderServer } from './serve-orders.ts';
+import { type ShortLife, watchShortLife } from './short-life.ts';
 import { watchRuns } from './watch-runs.ts';
 
 export interface MachineHost {
@@ -29,6 +31,8 @@ export interface MachineHost {
   readonly closed: Promise<void>;
   /** Releases the runs, which continue. */
   close(): Promise<void>;
+  /** Gets no more runs, and leaves the fleet once its last one has ended. */
+  finish(): void;
 }
 
 /** How long a run may take to end by itself, ms. */
@@ -47,7 +51,11 @@ const LOCK_WORDS = {
  */
 export async function serveBoard(
   fleet: string,
-  { env: given, svc }: { env: NodeJS.ProcessEnv; svc: readonly string[] },
+  {
+    env: given,
+    svc,
+    life = { isOnce: false, idleMs: null },
+  }: { env: NodeJS.ProcessEnv; svc: readonly string[]; life?: ShortLife },
 ): Promise<MachineHost> {
   const folders = locateMachineFolders(fleet, given);
   makeMachineFolders(folders, given);
@@ -56,6 +64,21 @@ export async function serveBoard(
   const closing = (close: () => unknown): void => void closers.push(close);
   async function unwind(): Promise<void> {
     for (const close of closers.splice(0).reverse()) await close();
+  }
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  let ending: Promise<void> | null = null;
+  let isLeaving = false;
+  let stay: ReturnType<typeof watchShortLife> | null = null;
+  function close(): Promise<void> {
+    ending ??= unwind()
+      .then(() => (isLeaving ? leaveFleet(fleet, given) : undefined))
+      .finally(resolve);
+    return ending;
+  }
+  /** Ends this runner and removes its folders, once the answer to that order has gone out. */
+  function leave(): void {
+    isLeaving = true;
+    setImmediate(() => void close());
   }
   try {
     const rules = readOwnRules(given);
@@ -77,9 +100,16 @@ export async function serveBoard(
     closing(watch.close);
     const { endAll } = watch;
     const joined = readJoinedFleet(folders.data);
+    stay = watchShortLife(life, {
+      ...{ board, log },
+      countRuns: () => listRecordedRuns(folders.agents).length,
+      leave,
+    });
+    closing(stay.close);
     const orders = createOrderServer({
       ...{ ...parts, folders, ports, env, refreshPath, rules, endAll },
-      leave: () => startLeaving(fleet, svc, given),
+      leave,
+      onBegun: () => stay?.begun(),
       mustTrust: joined !== null,
     });
     await orders.resumeRuns();
@@ -94,7 +124,8 @@ export async function serveBoard(
         (error: unknown) => asSvcError(error).message,
       );
       const { agents, max, profile } = rules;
-      return { boot, confinementProblem, agents, most: max, profile };
+      const most = life.isOnce ? Math.min(1, max ?? 1) : max;
+      return { boot, confinementProblem, agents, most, profile };
     }
 
     const connections = new Set<Socket>();
@@ -127,26 +158,7 @@ export async function serveBoard(
     await unwind();
     throw error;
   }
-  const { promise: closed, resolve } = Promise.withResolvers<void>();
-  let ending: Promise<void> | null = null;
-  return {
-    closed,
-    close() {
-      ending ??= unwind().finally(resolve);
-      return ending;
-    },
-  };
-}
-
-/** Starts the program that ends this one and removes its folders. */
-function startLeaving(
-  fleet: string,
-  [program = '', ...args]: readonly string[],
-  env: NodeJS.ProcessEnv,
-): void {
-  const child = spawn(program, [...args, 'runner', 'leave', fleet], { env, detached: true, stdio: 'ignore' });
-  child.on('error', () => undefined);
-  child.unref();
+  return { closed, close, finish: () => stay?.finish() };
 }
 
 async function listenPrivately(

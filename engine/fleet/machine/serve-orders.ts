@@ -35,6 +35,8 @@ interface Deps extends MachineRunnerParts {
   endAll(graceMs: number): void;
   /** Ends this runner, and removes its folders. */
   leave(): void;
+  /** Called when the first order of a run has come. */
+  onBegun(): void;
   /** True if the board has no shell here: its commands need the agreement of this machine's person. */
   mustTrust: boolean;
 }
@@ -99,6 +101,7 @@ export function createOrderServer(deps: Deps) {
 
   async function place({ logFrom, ...order }: OrderOf<'place'>) {
     const { origin, sessionId } = order;
+    deps.onBegun();
     if (findLogEnd(sessionId) < logFrom) startLogAt(sessionId, logFrom);
     const placed = await runner.place({
       ...order,

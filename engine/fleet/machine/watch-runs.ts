@@ -30,8 +30,13 @@ export function watchRuns({
   ): void {
     if (ending.has(run.runId)) return;
     ending.add(run.runId);
-    // On disk before the first signal: its exit code means nothing.
-    writeRunRecord(agentsDir, run, { ...record, endedBy: reason });
+    try {
+      // On disk before the first signal: its exit code means nothing.
+      writeRunRecord(agentsDir, run, { ...record, endedBy: reason });
+    } catch (error) {
+      // It has just been discarded, or the disk is full; it ends in any case.
+      log.warn({ ...run, error: asSvcError(error).message }, 'the reason of its end was not recorded');
+    }
     log.warn({ ...run, reason }, 'the run is ended without the board');
     runner.stop(run, grace).catch((error: unknown) => {
       ending.delete(run.runId);

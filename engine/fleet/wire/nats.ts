@@ -6,6 +6,7 @@ import {
   usernamePasswordAuthenticator,
 } from '@nats-io/transport-node';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import { settleWithin } from '../../core/base/settle-within.ts';
 
 /** How a broker is reached, and as whom. */
 export interface BrokerAccess {
@@ -33,6 +34,7 @@ export interface Broker {
 }
 
 const CONNECT_MS = 10_000;
+const FLUSH_MS = 1000;
 
 /**
  * Connects to a broker, and stays connected. Rejects with `broker_unreachable` if the first attempt fails.
@@ -112,6 +114,12 @@ export async function connectToBroker(
       return () => subscription.unsubscribe();
     },
     async close() {
+      // What was sent last has to arrive.
+      if (isUp)
+        await settleWithin(
+          FLUSH_MS,
+          connection.flush().catch(() => undefined),
+        );
       isUp = false;
       await connection.close();
     },

@@ -35,6 +35,7 @@ test('the reference lists 87 keys in 20 sections, besides webhook, notify, retai
     'asks.notify',
     'fleet.pool',
     'fleet.on_lost',
+    'fleet.pools',
     'fleet.lost_after_sec',
   ]);
   assert.equal(new Set(keys).size, keys.length);

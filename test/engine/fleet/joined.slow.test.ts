@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readBrokerSetting } from '../../../engine/fleet/broker/broker-files.ts';
@@ -41,6 +41,18 @@ async function trustAgent({ box }: Pick<TestFleet, 'box'>, client: EngineClient)
   const digest = /svc runner trust ([0-9a-f]{16})/.exec(failure?.text ?? '')?.[1] ?? '';
   assert.equal((await box.svc('runner', 'trust', digest)).code, 0);
 }
+
+/** Gives another machine the agreements of the first one. */
+function copyTrust(from: TestMachine, to: TestMachine): void {
+  mkdirSync(join(to.home, 'svc'), { recursive: true, mode: 0o700 });
+  copyFileSync(join(from.home, 'svc/runner-trusted.json'), join(to.home, 'svc/runner-trusted.json'));
+}
+
+const awaitMachine = (client: EngineClient, wanted: string) =>
+  until(async () => {
+    const found = (await client.call('runner.list', {})).find(({ pool }) => pool === wanted);
+    return found?.state === 'ready' ? found : null;
+  }, `a machine of ${wanted}`);
 
 const COMMIT = (name: string): string =>
   `run echo ${name} > ${name}.txt && git add ${name}.txt && git commit -qm ${name}`;
@@ -186,6 +198,87 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     }
   });
 
+  it('stays for one run with --once: it leaves the fleet when that is acknowledged, and its folders are gone', async () => {
+    const fleet = await makeJoinedFleet({ hosted: true });
+    const { ws } = fleet;
+    const other = makeMachine(ws, 'box3');
+    try {
+      const client = await ws.connect();
+      await awaitReady(client);
+      await trustAgent(fleet, client);
+      copyTrust(fleet.box, other);
+      assert.equal((await ws.svc(['project', 'share', 'workspace', 'gpu'])).code, 0);
+      const staying = other.svc('runner', 'join', await invite(ws, '--pool', 'gpu'), '--once');
+      await awaitMachine(client, 'gpu');
+      const [first, second] = await Promise.all(
+        ['one', 'two'].map((name) =>
+          dispatch(client, { body: writeScript(COMMIT(name), 'no-change'), pool: 'gpu' }),
+        ),
+      );
+      const ended = await until(async () => {
+        const shown = await client.call('session.list', { ids: [first!.session, second!.session] });
+        return shown.find(({ state }) => state === 'ended');
+      });
+      assert.deepEqual([ended.failure, ended.commits], [null, 1]);
+      const { code, stderr } = await staying;
+      assert.equal(code, 0, stderr);
+      assert.ok(!existsSync(other.root()));
+      const left = (await client.call('runner.list', {})).map(({ name }) => name);
+      assert.deepEqual(left, ['box2']);
+      // The other one waits for the next machine.
+      const waiting = [first!, second!].find(({ session }) => session !== ended.session_id)!;
+      assert.match((await showSession(client, waiting.session)).waits_for ?? '', /no machine/);
+      const status = await client.call('fleet.status', {});
+      assert.deepEqual(
+        status.pools.map(({ pool, waiting: count, machines }) => [pool, machines, count]),
+        [
+          ['default', 1, 0],
+          ['gpu', 0, 1],
+        ],
+      );
+      const again = other.svc('runner', 'join', await invite(ws, '--pool', 'gpu'), '--idle-exit', '2s');
+      assert.equal((await awaitEnd(client, waiting.session)).commits, 1);
+      assert.equal((await again).code, 0);
+    } finally {
+      await other.close();
+      await fleet.close();
+    }
+  });
+
+  it('is started by the command of its pool once a run has waited for half a minute', async () => {
+    const fleet = await makeJoinedFleet({
+      hosted: false,
+      yaml: 'fleet: { pools: { gpu: { start: sh start.sh } } }\n',
+    });
+    const { ws } = fleet;
+    const other = makeMachine(ws, 'box3');
+    try {
+      const script = 'cp "$SVC_JOIN_FILE" line && echo "$SVC_POOL $SVC_WANTED" > wanted';
+      writeFileSync(join(ws.root, 'start.sh'), script);
+      const client = await ws.connect();
+      await awaitReady(client);
+      await trustAgent(fleet, client);
+      copyTrust(fleet.box, other);
+      assert.equal((await ws.svc(['project', 'share', 'workspace', 'gpu'])).code, 0);
+      const { session } = await dispatch(client, {
+        body: writeScript(COMMIT('one'), 'no-change'),
+        pool: 'gpu',
+      });
+      assert.match((await showSession(client, session)).waits_for ?? '', /the pool has no machine/);
+      await until(() => existsSync(join(ws.root, 'wanted')), 'the command', 60_000);
+      assert.equal(readFileSync(join(ws.root, 'wanted'), 'utf8'), 'gpu 1\n');
+      await until(() => !existsSync(join(ws.root, '.svc/fleet/join-gpu')), 'the removal of the lines');
+      const line = readFileSync(join(ws.root, 'line'), 'utf8').trim();
+      const staying = other.svc('runner', 'join', line, '--once');
+      const { failure, commits } = await awaitEnd(client, session);
+      assert.deepEqual([failure, commits], [null, 1]);
+      assert.equal((await staying).code, 0);
+    } finally {
+      await other.close();
+      await fleet.close();
+    }
+  });
+
   it('joins with its line once: spent, cut, changed and foreign lines are refused', async () => {
     const fleet = await makeJoinedFleet({ hosted: true });
     const { ws } = fleet;
@@ -224,10 +317,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
       await refuse(line, /spent or too old/);
       assert.match((await second.svc('runner', 'join', line)).stderr, /has joined that fleet already/);
       const client = await ws.connect();
-      const listed = await until(async () => {
-        const found = (await client.call('runner.list', {})).find(({ pool }) => pool === 'gpu');
-        return found?.state === 'ready' ? found : null;
-      });
+      const listed = await awaitMachine(client, 'gpu');
       assert.equal(listed.max, 2);
     } finally {
       for (const other of others) await other.close();

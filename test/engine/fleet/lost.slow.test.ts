@@ -197,8 +197,8 @@ describe('a machine that is given up', () => {
       restore();
       await until(async () => (await client.call('runner.list', {}))[0]?.state === 'ready', 'the machine');
       await until(() => box.listWorktrees().length === 0, 'the removal of the lost worktree');
+      await until(() => !existsSync(join(box.root(), '.svc/agents', session)), 'the removal of its folder');
       assert.equal(ws.repository.git('rev-parse', `svc/${session}`), tip);
-      assert.ok(!existsSync(join(box.root(), '.svc/agents', session)));
       const superseded = await until(async () => (await listEvents(client, 'run_superseded'))[0]);
       assert.deepEqual(superseded.data, {
         runner: 'r-1',

@@ -13,6 +13,7 @@ export { appendLogCopy } from './log-copy.ts';
 export { createLogWatch, type LogWatch, type LogWatchOptions } from './log-watch.ts';
 export { ENGINE_MARK, MARK, type ProcessEntry, type ProcessProbe } from './probe.ts';
 export { createProcesses, type ProcessesDeps, type RunProcesses } from './processes.ts';
+export { runShortCommand } from './run-short-command.ts';
 export { type ExitResult, type RunningProcess, resolveProgram, type StartSpec } from './start.ts';
 export type { StopOptions, StopResult, StopTarget } from './stop.ts';
 export { hidesOtherUsers, type ProcessName, type ProcessOrigin } from './trace.ts';

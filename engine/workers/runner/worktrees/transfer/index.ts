@@ -205,17 +205,18 @@ export function createTransfers(access: GitAccess): Transfers {
     async removeSnapshot(repository, ref) {
       await git.run(repository, ['update-ref', '--no-deref', '-d', ref]);
     },
-    async openMirror(folder, commit) {
-      if (existsSync(join(folder, '.git', 'HEAD'))) return;
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      await git.run(folder, [
-        'init',
-        '--quiet',
-        '--template=',
-        '--initial-branch=svc-none',
-        `--object-format=${nameFormat(commit)}`,
-      ]);
-    },
+    openMirror: (folder, commit) =>
+      enqueue(folder, async () => {
+        if (existsSync(join(folder, '.git', 'HEAD'))) return;
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        await git.run(folder, [
+          'init',
+          '--quiet',
+          '--template=',
+          '--initial-branch=svc-none',
+          `--object-format=${nameFormat(commit)}`,
+        ]);
+      }),
     setAuthor: (folder, author) =>
       enqueue(requireCommon(folder), async () => {
         for (const [key, value] of Object.entries(author))

@@ -149,6 +149,12 @@ describe('transfers between a repository and its mirror on another machine', () 
     }
   });
 
+  it('a mirror that several sessions want at the same time is created once', async () => {
+    const folder = join(repository.folder, 'other-mirror');
+    await Promise.all([1, 2, 3, 4, 5].map(() => transfers.openMirror(folder, base)));
+    assert.equal(runGit(folder, 'rev-parse', '--is-inside-work-tree'), 'true');
+  });
+
   it('a branch that a person has moved here stays, and the work is kept beside it', async () => {
     await sendBase(base);
     const worktree = work('svc/s-1');
