@@ -83,7 +83,7 @@ export function brokerOperations({ fleet, storage, events, clock, countWorking, 
     operation({
       name: 'fleet.status',
       about:
-        'What waits and runs in each pool of machines, how many more runs it takes, and whether the broker works.',
+        'The sessions that wait and run in each pool of machines, its free slots, and whether the broker works.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
