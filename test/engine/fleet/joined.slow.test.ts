@@ -58,7 +58,7 @@ const COMMIT = (name: string): string =>
   `run echo ${name} > ${name}.txt && git add ${name}.txt && git commit -qm ${name}`;
 
 describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, () => {
-  it('asks, locks, reports evidence that is rerun here, and its work is promoted', async () => {
+  it('its worker asks, locks and reports evidence that is rerun here, and its work is promoted', async () => {
     const fleet = await makeJoinedFleet({ hosted: true });
     const { ws, box } = fleet;
     try {
@@ -94,7 +94,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     }
   });
 
-  it('ends each run once when broker, engine or runner are killed', async () => {
+  it('each of its runs ends once when broker, engine or runner are killed', async () => {
     const fleet = await makeJoinedFleet({ hosted: false });
     const { ws, box } = fleet;
     try {
@@ -137,7 +137,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     }
   });
 
-  it('is revoked: it is cut off, its workers end, and its keys open nothing any more', async () => {
+  it('its workers end and its keys open nothing once it is revoked', async () => {
     const fleet = await makeJoinedFleet({ hosted: true });
     const { ws, box } = fleet;
     try {
@@ -165,7 +165,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     }
   });
 
-  it('cannot speak for others, or hear them, and the broker stores nothing', async () => {
+  it('its keys let it neither speak for others nor hear them, and the broker stores nothing', async () => {
     const fleet = await makeJoinedFleet({ hosted: true });
     const { ws, box } = fleet;
     try {
@@ -198,7 +198,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     }
   });
 
-  it('stays for one run with --once: it leaves the fleet when that is acknowledged, and its folders are gone', async () => {
+  it('a machine that joins with --once leaves when its run is acknowledged, and its folders are gone', async () => {
     const fleet = await makeJoinedFleet({ hosted: true });
     const { ws } = fleet;
     const other = makeMachine(ws, 'box3');
@@ -245,7 +245,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     }
   });
 
-  it('is started by the command of its pool once a run has waited for half a minute', async () => {
+  it('the command of a pool starts one once a run has waited for half a minute', async () => {
     const fleet = await makeJoinedFleet({
       hosted: false,
       yaml: 'fleet: { pools: { gpu: { start: sh start.sh } } }\n',
@@ -279,7 +279,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     }
   });
 
-  it('joins with its line once: spent, cut, changed and foreign lines are refused', async () => {
+  it('a line lets one machine join once, and spent, cut, changed and foreign lines are refused', async () => {
     const fleet = await makeJoinedFleet({ hosted: true });
     const { ws } = fleet;
     const others: TestMachine[] = [];
@@ -325,7 +325,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     }
   });
 
-  it('gets one sentence about each wrong input', async () => {
+  it('each wrong input gets one sentence', async () => {
     const fleet = await makeJoinedFleet({ hosted: true });
     const { ws, box } = fleet;
     try {

@@ -74,7 +74,7 @@ function cut(box: TestMachine): () => void {
 }
 
 describe('a machine that is given up', () => {
-  it('is revoked: its session continues elsewhere with all that was saved, and its workers end', async () => {
+  it('a session of a revoked machine continues elsewhere with all that was saved, and its workers end', async () => {
     const fleet = await makeTwo();
     const { ws, box, other, client } = fleet;
     try {
@@ -108,7 +108,7 @@ describe('a machine that is given up', () => {
     }
   });
 
-  it('is revoked: a session that asks waits for the answer, and continues elsewhere with it', async () => {
+  it('a session that asks on a revoked machine waits for the answer, and continues elsewhere with it', async () => {
     const fleet = await makeTwo();
     const { ws, client } = fleet;
     try {
@@ -135,7 +135,7 @@ describe('a machine that is given up', () => {
     }
   });
 
-  it('is removed: a follow-up of its session continues on another one, from the branch', async () => {
+  it('a follow-up of a session whose machine was removed continues on another one, from the branch', async () => {
     const fleet = await makeTwo();
     const { ws, client } = fleet;
     try {
@@ -155,7 +155,7 @@ describe('a machine that is given up', () => {
     }
   });
 
-  it('is drained: a paused session continues on another one, from what it had not committed too', async () => {
+  it('a paused session of a drained machine continues on another one, with its uncommitted files', async () => {
     const fleet = await makeTwo();
     const { ws, client } = fleet;
     try {
@@ -178,7 +178,7 @@ describe('a machine that is given up', () => {
     }
   });
 
-  it('is lost: its session is retried elsewhere, and what it does later is kept beside', async () => {
+  it('a session of a lost machine is retried elsewhere, and its later work there is kept under a ref', async () => {
     const fleet = await makeTwo('fleet:\n  on_lost: retry\n  lost_after_sec: 30\n');
     const { ws, box, client } = fleet;
     let restore = (): void => undefined;
@@ -212,7 +212,7 @@ describe('a machine that is given up', () => {
     }
   });
 
-  it('loses its engine: it ends its run in time, which resumes there once the engine is back', async () => {
+  it('a machine without its engine ends its run in time, which resumes there once the engine is back', async () => {
     const fleet = await makeTwo('fleet:\n  on_lost: retry\n  lost_after_sec: 30\n');
     const { ws, box, client } = fleet;
     try {
@@ -236,7 +236,7 @@ describe('a machine that is given up', () => {
     }
   });
 
-  it('is lost: its session fails with what had arrived, if that is configured', async () => {
+  it('a session of a lost machine fails with what had arrived, if that is configured', async () => {
     const fleet = await makeTwo('fleet:\n  on_lost: fail\n  lost_after_sec: 30\n');
     const { ws, box, client } = fleet;
     let restore = (): void => undefined;

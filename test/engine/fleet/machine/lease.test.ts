@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../../support/workspaces/git.ts';
 const GRACE_MS = 5000;
 
 describe('the lease of a machine', () => {
-  it('is over ten seconds and the grace before the board gives its runs up, counted from the sending', () => {
+  it('a lease is over ten seconds and the grace before the board gives its runs up, counted from the sending', () => {
     let now = 100_000;
     const lease = openLease(temporaryFolder('svc-lease-'), GRACE_MS, { readUptime: () => now, boot: 'a' });
     assert.equal(lease.isOver(), false, 'before the first answer');
@@ -33,7 +33,7 @@ describe('the lease of a machine', () => {
     assert.equal(lease.isOver(), false, 'without a limit');
   });
 
-  it('outlives the runner, and not the start of the machine', () => {
+  it('a lease outlives the runner, and not the start of the machine', () => {
     const folder = temporaryFolder('svc-lease-');
     const now = (): number => 200_000;
     openLease(folder, GRACE_MS, { readUptime: now, boot: 'a' }).renew(60_000, 100_000);
@@ -43,7 +43,7 @@ describe('the lease of a machine', () => {
     assert.equal(openLease(folder, GRACE_MS, { readUptime: now, boot: 'a' }).isOver(), false);
   });
 
-  it('is not written while runs may continue for ever', () => {
+  it('a lease is not written while runs may continue for ever', () => {
     const folder = temporaryFolder('svc-lease-');
     openLease(folder, GRACE_MS).renew(null, 1);
     assert.equal(existsSync(join(folder, 'lease.json')), false);
@@ -82,7 +82,7 @@ describe('the runs of a machine without its board', () => {
     };
   }
 
-  it('are ended once at the end of the lease, with the reason on disk', (t) => {
+  it('runs are ended once at the end of the lease, with the reason on disk', (t) => {
     const { agentsDir, runs, stopped, watch, endLease } = makeRuns({}, { endedBy: 'timeout' });
     t.after(watch.close);
     watch.look();
@@ -94,7 +94,7 @@ describe('the runs of a machine without its board', () => {
     assert.equal(readRunRecord(agentsDir, runs[0]!)?.endedBy, 'lease');
   });
 
-  it('are ended at their own limit, and all at once if they were given up', (t) => {
+  it('runs are ended at their own limit, and all at once if they were given up', (t) => {
     const { agentsDir, runs, stopped, watch } = makeRuns(
       { limitAt: readUptimeMs() - 1 },
       { limitAt: readUptimeMs() + 1_000_000 },

@@ -61,7 +61,7 @@ describe('a connection over messages that others carry', () => {
     return { server: server.value, client: client.value };
   }
 
-  it('carries bytes both ways, and its writer waits for its reader', async () => {
+  it('bytes pass both ways, and a writer waits for its reader', async () => {
     const { server, client } = await secureBoth();
     const bytes = Buffer.alloc(5_000_000, 'abc');
     let written = 0;
@@ -82,7 +82,7 @@ describe('a connection over messages that others carry', () => {
     assert.equal(await text(client), 'answer');
   });
 
-  it('ends at both ends when one of them is destroyed', async () => {
+  it('both ends close when one of them is destroyed', async () => {
     const { server, client } = await secureBoth();
     client.resume();
     server.resume();
@@ -90,7 +90,7 @@ describe('a connection over messages that others carry', () => {
     await awaitClose(client);
   });
 
-  it('is refused for a stranger, at either end', async () => {
+  it('a stranger is refused at either end', async () => {
     await assert.rejects(secureBoth(honest, { theirs: stranger }), /has not proved who it is/);
     await assert.rejects(secureBoth(honest, { ours: stranger }), /has not proved who it is/);
     await assert.rejects(secureBoth(honest, { known: stranger }), /has not proved who it is/);
@@ -119,7 +119,7 @@ describe('a connection over messages that others carry', () => {
   }
   const all = Array.from({ length: 100 }, (_, part) => `${part}\n`).join('');
 
-  it('arrives whole over an honest carrier', async () => {
+  it('all bytes arrive over an honest carrier', async () => {
     assert.equal(await sendThrough(honest), all);
   });
 
@@ -170,12 +170,12 @@ describe('a connection over messages that others carry', () => {
     },
   };
   for (const [what, lie] of Object.entries(LIES))
-    it(`ends, and passes on nothing that is wrong, when its carrier ${what}`, async () => {
+    it(`the connection ends, and passes on nothing that is wrong, when its carrier ${what}`, async () => {
       const arrived = await sendThrough(lie());
       assert.ok(all.startsWith(arrived) && arrived.length < all.length, JSON.stringify(arrived.slice(-40)));
     });
 
-  it('ends when the other end sends more than the reader has room for', async () => {
+  it('the connection ends when more arrives than the reader has room for', async () => {
     const { here } = joinEnds();
     here.stream.on('error', () => undefined);
     for (let count = 0; count < 100; count += 1) here.receive(Buffer.alloc(60_000));

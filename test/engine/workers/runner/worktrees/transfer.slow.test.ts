@@ -198,7 +198,7 @@ describe('transfers between a repository and its mirror on another machine', () 
     const restore = () =>
       transfers.restoreSnapshot({ repository: repository.root, branch: 'svc/s-1', ref: SNAPSHOT });
 
-    it('has its snapshot beside its branch, which moves there when it is restored', async () => {
+    it('its snapshot has a ref, and its branch moves there when it is restored', async () => {
       await receiveSaved();
       assert.deepEqual([tipHere(), repository.git('rev-parse', SNAPSHOT)], [committed, saved]);
       await restore();
@@ -207,7 +207,7 @@ describe('transfers between a repository and its mirror on another machine', () 
       assert.throws(() => repository.git('rev-parse', '--verify', '--quiet', SNAPSHOT));
     });
 
-    it('keeps a branch that has more than the snapshot', async () => {
+    it('its branch stays if it has more than the snapshot', async () => {
       await receiveSaved();
       const later = repository.commit({ 'later.txt': 'x' }, 'later', worktree);
       await fetchWork('svc/s-1');
@@ -215,7 +215,7 @@ describe('transfers between a repository and its mirror on another machine', () 
       assert.equal(tipHere(), later);
     });
 
-    it('has its later work kept beside the branch, and on the branch if that ends at its own snapshot', async () => {
+    it('its later work gets another ref, and replaces its own snapshot on the branch', async () => {
       await receiveSaved();
       await restore();
       const late = repository.commit({ 'left.txt': 'left and more' }, 'late', worktree);
