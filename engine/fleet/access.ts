@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type { Clock } from '../core/base/clock.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
@@ -18,7 +19,8 @@ import { createProjectShares, type ProjectShares, type ShareScope } from './shar
 import type { JoinRequest } from './wire/join-line.ts';
 import { FLEET_PROTOCOL } from './wire/link.ts';
 
-export interface FleetAccessDeps extends Omit<FleetDeps, 'broker' | 'starts' | 'onDrain' | 'forget'> {
+export interface FleetAccessDeps
+  extends Omit<FleetDeps, 'broker' | 'starts' | 'onDrain' | 'forget' | 'noteLease' | 'readLease'> {
   /** Called inside the transaction that takes a machine out which has left. */
   onLeft(record: RunnerRecord): void;
   starts: Omit<FleetDeps['starts'], 'invite'>;
@@ -75,6 +77,14 @@ export interface FleetAccess extends OtherMachines {
   close(): Promise<void>;
 }
 
+function isCertificate(text: string): boolean {
+  try {
+    return new X509Certificate(text).subject !== '';
+  } catch {
+    return false;
+  }
+}
+
 export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
   const records = createRunnerRecords(deps.storage, deps.clock);
   const shares = createProjectShares(deps.shareScope);
@@ -86,6 +96,12 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
     loading ??= import('./fleet.ts').then(({ createFleet }) => {
       fleet = createFleet({
         ...deps,
+        readLease: (id) => records.find(id)?.leaseMs ?? null,
+        async noteLease(id, leaseMs) {
+          const known = records.find(id);
+          if (known !== null && known.leaseMs !== leaseMs)
+            await deps.storage.write(() => records.setLease(id, leaseMs));
+        },
         async onDrain(id) {
           if (records.find(id)?.isDrained === false)
             await deps.storage.write(() => records.setDrained(id, true));
@@ -142,6 +158,7 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
 
   /** Adds a machine that was invited, once. Throws `join_invalid`, `protocol_mismatch`. */
   async function admit(invite: string, { host, name: wanted, protocol, certificate, nkey }: JoinRequest) {
+    if (!isCertificate(certificate)) throw new SvcError('join_invalid', 'its certificate cannot be read');
     if (protocol !== FLEET_PROTOCOL)
       throw new SvcError(
         'protocol_mismatch',

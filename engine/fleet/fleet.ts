@@ -42,6 +42,9 @@ export interface FleetDeps {
   onLate(session: WaitingSession): void;
   /** Called once for a machine that is lost while sessions work there, if they wait for it. */
   onSilent(machine: SilentMachine): void;
+  /** See `RunnerRecord.leaseMs`. */
+  readLease(runner: string): number | null;
+  noteLease(runner: string, leaseMs: number | null): Promise<void>;
   /** Gives a machine no more runs: it wants none. */
   onDrain(runner: string): Promise<null>;
   /** Takes a machine out of the fleet that leaves it. Throws `conflict` while sessions work there. */
@@ -133,9 +136,10 @@ export function createFleet(deps: FleetDeps): Fleet {
   const waiting = watchWaiting({ ...deps, onWanted: starts.want });
   const silence = watchSilence({
     clock: deps.clock,
-    readPatienceMs: () => deps.readPolicy().lostAfterMs,
+    // Until then its runs may be alive, whatever the setting says now.
+    readPatienceMs: (id) => Math.max(deps.readPolicy().lostAfterMs, deps.readLease(id) ?? 0),
     onSilent(machine) {
-      if (deps.readPolicy().onLost === 'wait') deps.onSilent(machine);
+      if (deps.readPolicy().onLost === 'wait' || deps.readLease(machine.id) === null) deps.onSilent(machine);
       else void loseMachine(machine.id);
     },
     listMachines() {

@@ -43,6 +43,8 @@ export interface MachineConnectionDeps {
   serveSeat(connection: Duplex, run: RunName): void;
   /** The address of the gateway, such as `http://127.0.0.1:8788`. */
   findGateway(): string;
+  /** Records how long runs there may continue without the engine, ms; null for ever. */
+  noteLease(runner: string, leaseMs: number | null): Promise<void>;
   /** Called when the machine wants no more runs. */
   onDrain(runner: string): Promise<null>;
   /** Called when the machine leaves the fleet. Throws `conflict` while sessions work there. */
@@ -117,11 +119,14 @@ export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDe
     deps.onChange();
   }
 
-  function noteHeartbeat(load: Heartbeat): z.infer<typeof heartbeatAnswer> {
+  async function noteHeartbeat(load: Heartbeat): Promise<z.infer<typeof heartbeatAnswer>> {
     const hadRoom = hasDisk(state.load);
     state = { ...state, load };
     if (hadRoom !== hasDisk(load)) deps.onChange();
-    return { leaseMs: deps.readLeaseMs() };
+    const leaseMs = deps.readLeaseMs();
+    // On disk before it is answered, and as long as the answer may be lost: its runs may live that long.
+    await deps.noteLease(id, chooseLonger(load.leaseMs, leaseMs));
+    return { leaseMs };
   }
 
   const handlers: LinkHandlers = {
@@ -256,6 +261,9 @@ export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDe
     },
   };
 }
+
+const chooseLonger = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? null : Math.max(one, other);
 
 /** Returns the last error that svc has printed there, or else the last line; empty for none. */
 function quoteError(output: string): string {

@@ -255,9 +255,11 @@ export const RECEIVED = 'received';
 /** What a machine reports every ten seconds: that it works, and how busy it is. */
 export const heartbeat = z.object({
   /** Free space for runs, bytes; null if that is unknown. */
-  diskFreeBytes: z.number().min(0).nullable(),
+  diskFreeBytes: z.number().min(0).max(1e18).nullable(),
   /** Processes that want to run, for each processor, in the last minute. */
-  load: z.number().min(0),
+  load: z.number().min(0).max(1e6),
+  /** How long its runs continue without the board, as it was answered last, ms; null for ever. */
+  leaseMs: z.number().min(0).nullable(),
 });
 
 export type Heartbeat = z.infer<typeof heartbeat>;

@@ -24,10 +24,12 @@ export interface RunnerRecord {
   isDrained: boolean;
   /** True if it was cut off: nothing that it says counts any more. */
   isRevoked: boolean;
+  /** How long its runs may continue without the engine, ms; null for ever. */
+  leaseMs: number | null;
   addedAt: string;
 }
 
-export type NewRunner = Omit<RunnerRecord, 'id' | 'isDrained' | 'isRevoked' | 'addedAt'>;
+export type NewRunner = Omit<RunnerRecord, 'id' | 'isDrained' | 'isRevoked' | 'leaseMs' | 'addedAt'>;
 
 /** Names this machine where a pool or a machine is named. */
 export const LOCAL_MACHINE = 'local';
@@ -44,6 +46,7 @@ interface RunnerRow {
   revoked_at: number | null;
   certificate: string | null;
   nkey: string | null;
+  lease_ms: number | null;
   added_at: number;
 }
 
@@ -54,10 +57,12 @@ const readRow = ({
   revoked_at: revokedAt,
   certificate,
   nkey,
+  lease_ms: leaseMs,
   ...row
 }: RunnerRow): RunnerRecord => ({
   ...row,
   joined: certificate === null || nkey === null ? null : { certificate, nkey },
+  leaseMs,
   isDrained: drainedAt !== null,
   isRevoked: revokedAt !== null,
   id: formatRunnerId(id),
@@ -78,6 +83,7 @@ export interface RunnerRecords {
   add(runner: NewRunner): RunnerRecord;
   /** Lets a machine finish its runs without getting new ones, or use it again. */
   setDrained(id: string, isDrained: boolean): void;
+  setLease(id: string, leaseMs: number | null): void;
   /** Cuts a machine off, for good. */
   revoke(id: string): void;
   /** Removes a machine; sessions that worked there keep its id. */
@@ -88,7 +94,7 @@ export interface RunnerRecords {
 
 export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): RunnerRecords {
   const columns =
-    'id, name, host, via, command, pool, most, drained_at, revoked_at, certificate, nkey, added_at';
+    'id, name, host, via, command, pool, most, drained_at, revoked_at, certificate, nkey, lease_ms, added_at';
   const all = db.prepare<unknown[], RunnerRow>(
     `SELECT ${columns} FROM runner WHERE removed_at IS NULL ORDER BY id`,
   );
@@ -97,6 +103,7 @@ export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): 
     'INSERT INTO runner (name, host, via, command, pool, most, certificate, nkey, added_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const setDrained = db.prepare('UPDATE runner SET drained_at = ? WHERE id = ?');
+  const setLease = db.prepare('UPDATE runner SET lease_ms = ? WHERE id = ?');
   const setRevoked = db.prepare('UPDATE runner SET revoked_at = ? WHERE id = ?');
   // A later machine may have its name.
   const setRemoved = db.prepare(
@@ -148,6 +155,7 @@ export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): 
         ...{ id: Number(lastInsertRowid), name, host, via, command, pool, most },
         certificate: joined?.certificate ?? null,
         nkey: joined?.nkey ?? null,
+        lease_ms: null,
         drained_at: null,
         revoked_at: null,
         added_at: clock.now(),
@@ -156,6 +164,10 @@ export function createRunnerRecords({ db }: Pick<Storage, 'db'>, clock: Clock): 
     setDrained(id, isDrained) {
       known = null;
       setDrained.run(isDrained ? clock.now() : null, parseRunnerId(id));
+    },
+    setLease(id, leaseMs) {
+      known = null;
+      setLease.run(leaseMs, parseRunnerId(id));
     },
     revoke(id) {
       known = null;

@@ -29,7 +29,7 @@ export function watchSilence({
 }: {
   clock: Pick<Clock, 'monotonic'>;
   /** Reads how long a machine may be silent, ms. */
-  readPatienceMs(): number;
+  readPatienceMs(id: string): number;
   listMachines(): readonly WatchedMachine[];
   onSilent(machine: SilentMachine): void;
 }): { look(): void; close(): void } {
@@ -45,7 +45,7 @@ export function watchSilence({
       if (state.state !== 'silent') continue;
       const silence = silences.get(id) ?? { since: now, isReported: false };
       silences.set(id, silence);
-      if (silence.isReported || sessions.length === 0 || now - silence.since < readPatienceMs()) continue;
+      if (silence.isReported || sessions.length === 0 || now - silence.since < readPatienceMs(id)) continue;
       silence.isReported = true;
       onSilent({ id, name, why: state.why, sessions });
     }

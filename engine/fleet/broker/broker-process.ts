@@ -1,5 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
+import { join, parse as parsePath } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { z } from 'zod';
@@ -96,8 +98,17 @@ export function createBrokerProcess({
     return success && isStillRunning(found) ? found : null;
   }
 
+  /** nats-server keeps every log that was full. */
+  function removeOldLogs(): void {
+    const { dir, base } = parsePath(files.output);
+    if (!existsSync(dir)) return;
+    const old = readdirSync(dir).filter((name) => name.startsWith(`${base}.`));
+    for (const name of old.sort().slice(0, -1)) rmSync(join(dir, name), { force: true });
+  }
+
   /** Restarts it if it has ended. */
   async function look(): Promise<void> {
+    if (isWanted) removeOldLogs();
     if (!isWanted || isStarting || performance.now() < pausedUntil || findRunning() !== null) return;
     failures += 1;
     pausedUntil = performance.now() + backoffMs(failures, PAUSES);

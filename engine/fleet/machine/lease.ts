@@ -20,6 +20,8 @@ const record = z.object({
 export interface Lease {
   /** Records an answer of the board. @param sentAt when the heartbeat was sent, by `readUptimeMs` */
   renew(leaseMs: number | null, sentAt: number): void;
+  /** Returns how long the runs may continue without the board, ms; null for ever. */
+  read(): number | null;
   /** True once the runs have to end. */
   isOver(): boolean;
 }
@@ -57,6 +59,7 @@ export function openLease(
       if (!isNone(current) || leaseMs !== null) replacePrivate(file, JSON.stringify(next));
       current = next;
     },
+    read: () => current?.leaseMs ?? null,
     isOver() {
       if (current === null || current.leaseMs === null) return false;
       return readUptime() - current.sentAt >= Math.max(0, current.leaseMs - MARGIN_MS - graceMs);

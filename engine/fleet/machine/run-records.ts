@@ -10,9 +10,9 @@ const record = z.object({
   /** The loopback port at which its agent finds the gateway; null for none. */
   gatewayPort: z.int().min(1).max(65_535).nullable(),
   /** When this machine ends it by itself, by its uptime, ms; null for never. */
-  limitAt: z.number().nullable(),
+  limitAt: z.number().nullable().default(null),
   /** Why this machine has ended it without an order; null if it has not. */
-  endedBy: z.enum(['lease', 'timeout']).nullable(),
+  endedBy: z.enum(['lease', 'timeout']).nullable().default(null),
 });
 
 export type RunRecord = z.infer<typeof record>;

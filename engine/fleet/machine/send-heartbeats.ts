@@ -8,7 +8,7 @@ import { type Lease, readUptimeMs } from './lease.ts';
 const EVERY_MS = 10_000;
 
 /** Reads how busy this machine is. */
-export function readMachineLoad(folder: string): Heartbeat {
+function readMachineLoad(folder: string): Omit<Heartbeat, 'leaseMs'> {
   const load = {
     diskFreeBytes: null as number | null,
     load: (loadavg()[0] ?? 0) / Math.max(1, cpus().length),
@@ -39,9 +39,13 @@ export function startHeartbeats({
 
   async function send(): Promise<void> {
     const sentAt = readUptimeMs();
-    const answer = await board.call('heartbeat', readMachineLoad(folder));
+    const answer = await board.call('heartbeat', { ...readMachineLoad(folder), leaseMs: lease.read() });
     const { success, data } = heartbeatAnswer.safeParse(answer);
-    if (success) lease.renew(data.leaseMs, sentAt);
+    if (!success) return;
+    const before = lease.read();
+    lease.renew(data.leaseMs, sentAt);
+    // The board counts on a lease only once it knows that it has arrived.
+    if (data.leaseMs !== before) await send();
   }
 
   function schedule(): void {

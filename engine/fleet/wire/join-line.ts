@@ -47,7 +47,11 @@ export const joinError = (why: string): SvcError =>
 /** The request of a machine to join. */
 export const joinRequest = z.object({
   /** The name of its host. */
-  host: z.string().min(1).max(255),
+  host: z
+    .string()
+    .min(1)
+    .max(255)
+    .regex(/^[^\p{Cc}]+$/u),
   name: z.string().max(63).nullable(),
   protocol: z.int(),
   version: z.string().max(100),

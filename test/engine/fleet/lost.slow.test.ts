@@ -93,7 +93,7 @@ describe('a machine that is given up', () => {
         assert.equal(ws.repository.git('show', `svc/${session}:${file}.txt`), file);
       assert.equal(readFileSync(ledger, 'utf8').trim().split('\n').length, 2);
       const log = readLogHere(ws, session).toString();
-      assert.match(log, /^agent: .*\n\[svc: run 2, after runner_lost\]\nagent: .*\nleft\n/);
+      assert.match(log, /^agent: .*\n(?:Terminated\n)?\[svc: run 2, after runner_lost\]\nagent: .*\nleft\n/);
       await until(() => box.listWorkers().length === 0, 'the end of its workers');
       const [listed] = await client.call('runner.list', {});
       assert.deepEqual([listed?.state, listed?.running], ['revoked', 0]);
@@ -232,6 +232,32 @@ describe('a machine that is given up', () => {
       // The snapshot is on the branch by now.
       assert.throws(() => ws.repository.git('rev-parse', '--verify', `refs/svc/${session}/${session}-run-2`));
     } finally {
+      await fleet.close();
+    }
+  });
+
+  it('a machine that has not heard of the setting keeps its runs, which are not started elsewhere', async () => {
+    const fleet = await makeTwo('fleet:\n  lost_after_sec: 30\n');
+    const { ws, box, client } = fleet;
+    let restore = (): void => undefined;
+    try {
+      const { session } = await dispatch(client, { body: twice(join(box.home, 'ledger')), on: 'box2' });
+      await awaitSnapshot(fleet, session, 1);
+      restore = cut(box);
+      const set = await ws.svc(['config', 'set', 'fleet.on_lost', 'retry']);
+      assert.equal(set.code, 0, set.stderr);
+      const alert = await until(async () => (await listEvents(client, 'alert'))[0], 'the alert', 60_000);
+      assert.match(JSON.stringify(alert.data), /box2 has been silent for 30 s/);
+      const { state, machine } = await showSession(client, session);
+      assert.deepEqual([state, machine], ['running', 'box2']);
+      assert.ok(box.listWorkers().length > 0);
+      assert.equal((await listEvents(client, 'run_lost')).length, 0);
+      restore();
+      await client.call('worker.kill', { session });
+      await until(async () => (await client.call('runner.list', {}))[0]?.state === 'ready', 'the machine');
+      assert.equal((await awaitEnd(client, session)).stop_reason, 'cancelled');
+    } finally {
+      restore();
       await fleet.close();
     }
   });

@@ -20,14 +20,14 @@ describe('the lease of a machine', () => {
   it('a lease is over ten seconds and the grace before the board gives its runs up, counted from the sending', () => {
     let now = 100_000;
     const lease = openLease(temporaryFolder('svc-lease-'), GRACE_MS, { readUptime: () => now, boot: 'a' });
-    assert.equal(lease.isOver(), false, 'before the first answer');
+    assert.deepEqual([lease.isOver(), lease.read()], [false, null], 'before the first answer');
     lease.renew(60_000, 99_000);
     now = 99_000 + 44_999;
     assert.equal(lease.isOver(), false);
     now += 1;
     assert.equal(lease.isOver(), true);
     lease.renew(60_000, now);
-    assert.equal(lease.isOver(), false);
+    assert.deepEqual([lease.isOver(), lease.read()], [false, 60_000]);
     lease.renew(null, now);
     now += 10_000_000;
     assert.equal(lease.isOver(), false, 'without a limit');
