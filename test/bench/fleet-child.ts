@@ -1,16 +1,22 @@
-import { joinStreams, openLink } from '../../engine/fleet/wire/index.ts';
+import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
+import { dialBoard } from '../../engine/fleet/machine/dial-board.ts';
+import type { JoinedFleet } from '../../engine/fleet/machine/joined-fleet.ts';
+import { joinStreams, type LinkHandlers, openLink } from '../../engine/fleet/wire/index.ts';
 import { HELLO } from '../engine/fleet/wire/peer.ts';
 
-/** The other ends of the fleet's bench, over stdin and stdout: `link`, `lines` and `bytes`. */
+/** The other ends of the fleet's bench: over stdin and stdout `link`, `lines` and `bytes`, and over a broker `dial`. */
 
 const CHUNK = Buffer.alloc(64 * 1024, 7);
 
+const HANDLERS: LinkHandlers = {
+  onCall: async (_, input) => input,
+  onStream: (_, bytes) => (stream) => void sendBytes(stream, Number(bytes)),
+};
+
 /** Answers calls, and sends as many bytes as a stream asks for. */
 async function link(): Promise<void> {
-  const opened = await openLink(joinStreams(process.stdin, process.stdout), HELLO, {
-    onCall: async (_, input) => input,
-    onStream: (_, bytes) => (stream) => void sendBytes(stream, Number(bytes)),
-  });
+  const opened = await openLink(joinStreams(process.stdin, process.stdout), HELLO, HANDLERS);
   await opened.ended;
   process.exit(0);
 }
@@ -31,7 +37,18 @@ async function sendBytes(to: NodeJS.WritableStream, total: number): Promise<void
   to.end();
 }
 
-const [program, bytes] = process.argv.slice(2);
+/** Does the same over a broker. */
+function dial(file: string): void {
+  const { fleet, joined } = JSON.parse(readFileSync(file, 'utf8')) as { fleet: string; joined: JoinedFleet };
+  dialBoard({
+    ...{ fleet, joined, handlers: HANDLERS, log: pino({ enabled: false }) },
+    board: { attach: () => undefined },
+    describe: async () => ({ boot: '', confinementProblem: null, agents: null, most: null, profile: 'none' }),
+  });
+}
+
+const [program, bytes = ''] = process.argv.slice(2);
 if (program === 'link') await link();
 else if (program === 'lines') lines();
+else if (program === 'dial') dial(bytes);
 else if (program === 'bytes') await sendBytes(process.stdout, Number(bytes));

@@ -4,7 +4,9 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { joinStreams, type Link, openLink } from '../../engine/fleet/wire/index.ts';
 import { HELLO } from '../engine/fleet/wire/peer.ts';
+import { BROKER_MISSING } from '../support/broker.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
+import { openBrokerRig } from './fleet-broker.ts';
 
 const CHILD = fileURLToPath(new URL('./fleet-child.js', import.meta.url));
 const REQUESTS = 3000;
@@ -41,10 +43,34 @@ export async function fleetBench(): Promise<Figure[]> {
       ),
       figure('fleet: files (reference: a bare pipe)', median(streamed), 'MB/s', median(piped)),
       figure('fleet: request p50 while files flow', median(loaded), 'ms'),
+      ...(await measureBroker(median(piped))),
     ];
   } finally {
     peer.kill();
     lines.kill();
+  }
+}
+
+/** Measures the same over a broker, against its own bare requests and a bare pipe. */
+async function measureBroker(piped: number): Promise<Figure[]> {
+  if (BROKER_MISSING !== false) return [];
+  const rig = await openBrokerRig();
+  try {
+    const ours = await timeRequests(() => rig.link.call('echo', INPUT));
+    const bare = await timeRequests(rig.askBare);
+    const rate = await measureRate(await rig.link.openStream('source', BYTES, 'files'));
+    return [
+      figure('fleet: over a broker, request p50 (reference: bare)', median(ours), 'ms', median(bare)),
+      figure(
+        'fleet: over a broker, request p99 (reference: bare)',
+        percentile(ours, 0.99),
+        'ms',
+        percentile(bare, 0.99),
+      ),
+      figure('fleet: over a broker, files (reference: a bare pipe)', rate, 'MB/s', piped),
+    ];
+  } finally {
+    await rig.close();
   }
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 // name. Both sides validate with this schema; docs/team/telemetry.md and docs/reference/telemetry.schema.json are generated from it.
 
 /** Increased with every new field or term: nothing new is sent before a person has seen it. */
-export const TELEMETRY_SCHEMA = 2;
+export const TELEMETRY_SCHEMA = 3;
 
 /** Retention of days on a server. */
 export const KEPT_TELEMETRY_DAYS = 400;
@@ -60,6 +60,7 @@ export const RUN_ENDS = [
   'tool_missing',
   'confinement_unavailable',
   'consent_missing',
+  'trust_missing',
   'setup_failed',
   'inputs_changed',
   OTHER,

@@ -10,6 +10,9 @@ import { secureAsClient } from '../wire/secure.ts';
 import type { BoardLink } from './board-link.ts';
 import type { JoinedFleet } from './joined-fleet.ts';
 
+/** A broker that reads its list again may refuse a machine for a moment, ms. */
+const REFUSED_MS = 60_000;
+
 /** Keeps this machine connected to the board over the broker of its fleet, from inside outwards. */
 export function dialBoard({
   fleet,
@@ -17,6 +20,7 @@ export function dialBoard({
   handlers,
   board,
   describe,
+  onRefused,
   log,
 }: {
   fleet: string;
@@ -24,6 +28,8 @@ export function dialBoard({
   handlers: LinkHandlers;
   board: Pick<BoardLink, 'attach'>;
   describe(): Promise<MachineFacts>;
+  /** Called at each attempt, once the broker has refused this machine for a minute: it was taken out of the fleet. */
+  onRefused?(): void;
   log: Log;
 }): { close(): Promise<void> } {
   const { runner, servers, authority, nkeySeed, key, certificate, board: peer } = joined;
@@ -31,13 +37,19 @@ export function dialBoard({
   let broker: Broker | null = null;
   let current: MessageStream | null = null;
   let lastError = '';
+  let refusedAt: number | null = null;
 
   async function reachBroker(): Promise<Broker> {
     const access = { servers, authority, inbox: subjects.toRunner(runner).slice(0, -2), login: { nkeySeed } };
     if (broker !== null) return broker;
-    broker = await connectToBroker(access, (isUp) =>
-      isUp ? kept.reconnectNow() : current?.stream.destroy(),
-    );
+    const made = await connectToBroker(access, (isUp) => {
+      if (isUp) return;
+      // The next attempt connects again, and so learns whether this machine is refused.
+      if (broker === made) broker = null;
+      current?.stream.destroy();
+      void made.close();
+    });
+    broker = made;
     broker.subscribe(subjects.reset(runner), () => {
       current?.stream.destroy();
       kept.reconnectNow();
@@ -70,9 +82,12 @@ export function dialBoard({
     open,
     onLinked(link) {
       lastError = '';
+      refusedAt = null;
       board.attach(link);
     },
     onLost({ message }) {
+      refusedAt = /authorization/i.test(message) ? (refusedAt ?? performance.now()) : null;
+      if (refusedAt !== null && performance.now() - refusedAt >= REFUSED_MS) onRefused?.();
       if (message !== lastError) log.warn({ error: message }, 'the board is not connected');
       lastError = message;
     },

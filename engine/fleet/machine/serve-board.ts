@@ -150,6 +150,8 @@ export async function serveBoard(
       const { dialBoard } = await import('./dial-board.ts');
       const dialing = dialBoard({
         ...{ fleet, joined, handlers: orders.handlers, board, describe: describeMachine, log },
+        // A machine that stays stays: its person decides.
+        ...(life.isOnce || life.idleMs !== null ? { onRefused: leave } : {}),
       });
       closing(dialing.close);
     }

@@ -85,7 +85,9 @@ export async function connectToBroker(
         if (error === null || error === undefined) onMessage(message.data, message.subject);
       },
     });
-    return () => subscription.unsubscribe();
+    return () => {
+      if (!connection.isClosed()) subscription.unsubscribe();
+    };
   };
 
   return {
@@ -111,7 +113,9 @@ export async function connectToBroker(
           );
         },
       });
-      return () => subscription.unsubscribe();
+      return () => {
+        if (!connection.isClosed()) subscription.unsubscribe();
+      };
     },
     async close() {
       // What was sent last has to arrive.

@@ -245,6 +245,24 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     }
   });
 
+  it('a machine that joined for some time ends by itself once it was removed', async () => {
+    const fleet = await makeJoinedFleet({ hosted: true });
+    const { ws } = fleet;
+    const other = makeMachine(ws, 'box3');
+    try {
+      const client = await ws.connect();
+      await awaitReady(client);
+      const staying = other.svc('runner', 'join', await invite(ws, '--pool', 'gpu'), '--idle-exit', '1h');
+      const { name } = await awaitMachine(client, 'gpu');
+      assert.equal((await ws.svc(['runner', 'revoke', name])).code, 0);
+      assert.equal((await staying).code, 0);
+      assert.ok(!existsSync(other.root()));
+    } finally {
+      await other.close();
+      await fleet.close();
+    }
+  });
+
   it('the command of a pool starts one once a run has waited for half a minute', async () => {
     const fleet = await makeJoinedFleet({
       hosted: false,

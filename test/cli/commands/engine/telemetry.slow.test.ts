@@ -60,7 +60,7 @@ describe('what a person learns about telemetry, from the login to the unlinking'
   test("nothing is sent without a link, and today's report is shown as it would be sent", async () => {
     const shown = await say('telemetry show');
     assert.match(shown, /^telemetry {2}nothing is sent: this workspace is not linked$/m);
-    assert.match(shown, /^would be sent: \d{4}-\d\d-\d\d \(UTC\), so far\n\{"schema":2,/m);
+    assert.match(shown, /^would be sent: \d{4}-\d\d-\d\d \(UTC\), so far\n\{"schema":3,/m);
     assert.match(await say('telemetry on'), /^nothing is sent: this workspace is not linked/);
     const refused = await ws.program(['telemetry', 'delete']);
     assert.notEqual(refused.code, 0);
