@@ -61,6 +61,8 @@ export interface BoardBroker {
   close(): Promise<void>;
 }
 
+/** The pause before a broker that could not be started is tried again, ms. */
+const AGAIN_MS = 5000;
 /** How long a connection waits to be accepted, ms. */
 const WAIT_MS = 15_000;
 /** How often, and with which pause, the broker is asked whether it has read a new invitation. */
@@ -139,6 +141,7 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
   }
 
   async function open(): Promise<void> {
+    setting ??= readBrokerSetting(data);
     if (setting === null) return;
     writeBrokerUsers(data, fleet, setting, deps.listUsers());
     await process.start();
@@ -156,15 +159,23 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
     problem = null;
   }
 
-  const start = async (): Promise<void> => {
-    setting ??= readBrokerSetting(data);
-    try {
-      await open();
-    } catch (error) {
-      problem = asSvcError(error).message;
-      throw error;
-    }
+  let opening: Promise<void> | null = null;
+  const start = (): Promise<void> => {
+    opening ??= open()
+      .catch((error: unknown) => {
+        problem = asSvcError(error).message;
+        throw error;
+      })
+      .finally(() => {
+        opening = null;
+      });
+    return opening;
   };
+  // Its address may become free, and its program be installed.
+  const timer = setInterval(() => {
+    if (setting !== null && connection === null && opening === null) start().catch(() => undefined);
+  }, AGAIN_MS);
+  timer.unref();
 
   return {
     async init({ listen: where, hosts }) {
@@ -222,6 +233,8 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
       return secureAsServer(stream, { key, certificate: own, peer: certificate });
     },
     async close() {
+      clearInterval(timer);
+      await opening?.catch(() => undefined);
       for (const { stream } of opened.values()) stream.destroy();
       await connection?.close();
       await process.stop();

@@ -90,12 +90,21 @@ export function createBrokerProcess({
   let isStarting = false;
   let failures = 0;
   let pausedUntil = 0;
-  const timer = setInterval(() => void look(), LOOK_MS);
+  const timer = setInterval(() => {
+    look().catch((error: unknown) =>
+      log.warn({ error: asSvcError(error).message }, 'the broker was not looked at'),
+    );
+  }, LOOK_MS);
   timer.unref();
 
   function findRunning(): z.infer<typeof record> | null {
-    const { success, data: found } = record.safeParse(JSON.parse(readPrivate(files.process, 1000) ?? 'null'));
-    return success && isStillRunning(found) ? found : null;
+    try {
+      const found = record.parse(JSON.parse(readPrivate(files.process, 1000) ?? 'null'));
+      return isStillRunning(found) ? found : null;
+    } catch {
+      // None was started, or the file is damaged.
+      return null;
+    }
   }
 
   /** nats-server keeps every log that was full. */

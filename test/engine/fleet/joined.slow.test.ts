@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readBrokerSetting } from '../../../engine/fleet/broker/broker-files.ts';
@@ -23,6 +25,7 @@ import {
 } from '../../support/fleet.ts';
 import { isRunning } from '../../support/processes/processes.ts';
 import { until } from '../../support/wait.ts';
+import { makeWorkspace } from '../../support/workspaces/workspace.ts';
 
 const readPid = (root: string): number =>
   (JSON.parse(readFileSync(join(root, '.svc/fleet/process.json'), 'utf8')) as { pid: number }).pid;
@@ -340,6 +343,25 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     } finally {
       for (const other of others) await other.close();
       await fleet.close();
+    }
+  });
+
+  it('a broker whose address is taken starts once it is free', async () => {
+    const ws = await makeWorkspace({ hosted: true });
+    const taken = createServer().listen(0, '127.0.0.1');
+    try {
+      await once(taken, 'listening');
+      const { port } = taken.address() as AddressInfo;
+      const init = await ws.svc(['fleet', 'init', '--host', '127.0.0.1', '--listen', `127.0.0.1:${port}`]);
+      assert.match(init.stderr, /another program listens/);
+      const client = await ws.connect();
+      assert.match((await client.call('fleet.status', {})).broker?.problem ?? '', /another program listens/);
+      taken.close();
+      await until(async () => (await client.call('fleet.status', {})).broker?.problem === null, 'the broker');
+      assert.match(await invite(ws), /^svcj1\./);
+    } finally {
+      taken.close();
+      await ws.close();
     }
   });
 
