@@ -1,10 +1,10 @@
 import { asSvcError } from '../../engine/core/base/errors.ts';
 import { renderLogLine, toPrintable } from '../../engine/core/base/text.ts';
+import { isAtLeast } from '../../engine/core/base/versions.ts';
 import { agentPrograms, doctorChecks } from '../../engine/index.ts';
 import {
   type CheckedWorkspace,
   type DoctorCheck,
-  isAtLeast,
   readErrorMessage,
   readOutput,
   reportFailure,

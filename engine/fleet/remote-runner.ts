@@ -11,6 +11,7 @@ import type { MachineConnection } from './machine-connection.ts';
 import { nameSnapshot, runReport, type WirePlacement } from './messages.ts';
 import { sendBase } from './send-base.ts';
 import { stripSetup } from './strip-setup.ts';
+import { writeWirePlacement } from './wire-placement.ts';
 
 /** The pause before a runner that is stopping is asked again, ms. */
 const AGAIN_MS = 1000;
@@ -34,14 +35,8 @@ export function createRemoteRunner({
   log,
   suffix,
 }: RemoteRunnerDeps): MachineRunner {
-  /** Writes a placement for its machine, which knows repositories by their ids. */
-  async function placeThere(placement: LocalPlacement): Promise<WirePlacement> {
-    const { repository, worktree, branch, baseCommit, cwd, base, port } = placement;
-    if (repository === null || worktree === null || branch === null || baseCommit === null)
-      throw new SvcError('worktree_unsafe', 'the session has no worktree on its machine');
-    const id = await transfers.identifyRepository(repository, baseCommit);
-    return { runner: null, repository: id, worktree, cwd, branch, base, baseCommit, port };
-  }
+  const placeThere = (placement: LocalPlacement): Promise<WirePlacement> =>
+    writeWirePlacement(transfers, placement);
 
   /** Writes a placement of the machine with the repository of this one. */
   const placeHere = (placement: WirePlacement, repository: string | null): LocalPlacement => ({

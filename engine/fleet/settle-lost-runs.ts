@@ -2,11 +2,12 @@ import { asSvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import type { ProjectSetup } from '../workers/runner/setup/index.ts';
 import type { Transfers } from '../workers/runner/worktrees/transfer/index.ts';
-import { type LostRun, writeSitePath } from '../workers/sessions/index.ts';
+import type { LostRun } from '../workers/sessions/index.ts';
 import { fetchAside, type RemoteBranch } from './fetch-work.ts';
 import type { MachineConnection } from './machine-connection.ts';
 import { nameSnapshot, type WirePlacement } from './messages.ts';
 import { stripSetup } from './strip-setup.ts';
+import { writeWirePlacement } from './wire-placement.ts';
 
 /** How long the agent of a lost run may take to end by itself, ms. */
 const GRACE_MS = 5000;
@@ -60,25 +61,13 @@ export function createLostRunSettling(
     const name = { sessionId, runId };
     await connection.call('stop', { run: name, graceMs: GRACE_MS });
     const { taskId, project, setup, hasWorktree } = deps.findLostSession(run);
-    const { repository = null, worktree = null, branch = null, baseCommit = null } = placement ?? {};
     let ref: string | null = null;
-    if (
-      placement !== null &&
-      repository !== null &&
-      worktree !== null &&
-      branch !== null &&
-      baseCommit !== null
-    ) {
-      const there: WirePlacement = {
-        runner: null,
-        repository: await transfers.identifyRepository(repository, baseCommit),
-        worktree: writeSitePath<never>(worktree),
-        cwd: writeSitePath<never>(placement.cwd),
-        ...{ branch, base: placement.base, baseCommit, port: placement.port },
-      };
+    const repository = placement?.repository ?? null;
+    if (placement !== null && placement.worktree !== null && repository !== null) {
+      const there = await writeWirePlacement(transfers, placement);
       ref = await keepWork(run, there, repository);
       if (!hasWorktree && setup !== null) {
-        const { repository: id } = there;
+        const { repository: id, branch } = there;
         const confirmed = await connection.call('findTip', { repository: id, branch });
         const session = { sessionId, taskId, project, profile };
         const problems = await connection.call('clear', {

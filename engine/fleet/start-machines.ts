@@ -6,6 +6,7 @@ import { asSvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { makePrivateFolder, replacePrivate } from '../core/base/private-files.ts';
 import { type PrepareCommand, runShortCommand } from '../workers/runner/processes/index.ts';
+import { locateBrokerFiles } from './broker/broker-paths.ts';
 
 export interface MachineStartDeps {
   clock: Pick<Clock, 'monotonic'>;
@@ -44,7 +45,7 @@ export function createMachineStarts(deps: MachineStartDeps): MachineStarts {
   let running: Promise<void> | null = null;
 
   async function runStart(pool: string, command: string, count: number): Promise<string | null> {
-    const folder = join(deps.data, 'fleet');
+    const { folder } = locateBrokerFiles(deps.data);
     makePrivateFolder(deps.data, folder);
     const file = join(folder, `join-${pool}`);
     try {

@@ -1,21 +1,8 @@
-import { connect } from 'node:net';
 import { SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import { tagWorkspace, WORKSPACE_HEADER } from './record.ts';
 
-const PROBE_MS = 2000;
 const IDENTIFY_MS = 500;
-
-/** Reports whether anything listens there. */
-export const isListening = (host: string, port: number): Promise<boolean> =>
-  new Promise((done) => {
-    const socket = connect({ host, port, timeout: PROBE_MS });
-    const settleAs = (isThere: boolean) => (): void => {
-      socket.destroy();
-      done(isThere);
-    };
-    socket.once('connect', settleAs(true)).once('error', settleAs(false)).once('timeout', settleAs(false));
-  });
 
 /** Refuses a gateway of another workspace, which would refuse our keys. Any other listener may be the person's choice. */
 export async function refuseNeighbour(url: string, dataId: string): Promise<void> {

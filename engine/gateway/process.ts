@@ -3,11 +3,17 @@ import { backoffMs } from '../core/base/backoff.ts';
 import { SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { sentence } from '../core/base/sentence.ts';
-import { formatAddress, isLoopback, type NetworkAddress } from '../core/base/values/address.ts';
+import {
+  findOwnAddress,
+  formatAddress,
+  isLoopback,
+  type NetworkAddress,
+} from '../core/base/values/address.ts';
+import { isListening } from '../core/http/is-listening.ts';
 import type { RouteModels } from '../core/models/index.ts';
 import type { GatewayRoute } from '../workers/agents/presets/index.ts';
 import { isStillRunning } from '../workers/runner/processes/own.ts';
-import { askHttp, isListening, refuseNeighbour } from './ask-gateway.ts';
+import { askHttp, refuseNeighbour } from './ask-gateway.ts';
 import { type GatewayRecord, readGatewayRecord, removeGatewayRecord } from './record.ts';
 import type { GatewayState } from './server/control.ts';
 import type { GatewaySettings } from './settings.ts';
@@ -65,11 +71,7 @@ export interface GatewayProcessDeps {
   log: Log;
 }
 
-/** Returns the address from this machine: a gateway that listens on every address is reached by loopback. */
-function formatUrl({ host, port }: NetworkAddress): string {
-  const reached = host === '' || host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${formatAddress({ host: reached, port })}`;
-}
+const formatUrl = (address: NetworkAddress): string => `http://${formatAddress(findOwnAddress(address))}`;
 
 /** The gateway that runs, and requests to it. */
 interface GatewayConnection {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { listSecretVariables, resolveMachineHome } from '../../config/index.ts';
 import {
   createFleetAccess,
   type FleetAccess,
+  locateBrokerFiles,
   type RunningBranch,
   type SilentMachine,
   type WaitingSession,
@@ -160,7 +160,7 @@ export function createFleetModule(shared: SharedDependencies, others: FleetPorts
           { code: 'no_runner', reason: `no machine of the pool ${pool} was started: ${problem}` },
         ),
     },
-    hasBroker: () => existsSync(join(paths.data, 'fleet/broker.json')),
+    hasBroker: () => existsSync(locateBrokerFiles(paths.data).setting),
     onLeft({ id: runner, name }) {
       sessions.settleAllOf(runner);
       events.append({ kind: 'runner_removed', via: 'engine', data: { runner, name } });

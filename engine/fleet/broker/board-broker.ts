@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/log.ts';
+import { findOwnAddress, formatAddress, parseAddress } from '../../core/base/values/address.ts';
 import {
   type Invitation,
   type JoinRequest,
@@ -71,11 +72,10 @@ const CONFIRM_MS = 50;
 const NUMBER = /^[0-9a-f]{32}$/;
 
 /** How the engine itself reaches its broker. */
-function describeHere({ listen, authority }: BrokerSetting) {
-  const host = listen.slice(0, listen.lastIndexOf(':'));
-  const reached = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '[::]' ? '[::1]' : host;
-  return { servers: [`tls://${reached}${listen.slice(host.length)}`], authority: authority.certificate };
-}
+const describeHere = ({ listen, authority }: BrokerSetting) => ({
+  servers: [`tls://${formatAddress(findOwnAddress(parseAddress(listen)))}`],
+  authority: authority.certificate,
+});
 
 export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
   const { data, fleet, env, log } = deps;
@@ -89,7 +89,7 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
   const waiting = new Map<string, (stream: Duplex) => void>();
   const process = createBrokerProcess({
     ...{ data, env, log, readStartTime: deps.readStartTime },
-    readListen: () => setting?.listen ?? '',
+    readListen: () => parseAddress(setting?.listen ?? ''),
   });
 
   function take(runner: string, number: string): void {
@@ -199,8 +199,8 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
     describe() {
       if (setting === null) return null;
       const { listen: where, hosts, authority, board } = setting;
-      const port = where.slice(where.lastIndexOf(':') + 1);
-      const servers = hosts.map((host) => `tls://${host.includes(':') ? `[${host}]` : host}:${port}`);
+      const { port } = parseAddress(where);
+      const servers = hosts.map((host) => `tls://${formatAddress({ host, port })}`);
       return { servers, authority: authority.certificate, board: board.certificate };
     },
     findProblem: () => problem,

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { z } from 'zod';
 import { makePrivateFolder, readPrivate, replacePrivate } from '../../core/base/private-files.ts';
 import { subjectsOf } from '../wire/join-line.ts';
+import { locateBrokerFiles } from './broker-paths.ts';
 import { createServerIdentity, type Identity } from './identity.ts';
 
 const identity = z.object({ key: z.string(), certificate: z.string() });
@@ -28,21 +28,6 @@ export interface BrokerUsers {
 }
 
 const MOST_BYTES = 100_000;
-
-/** Returns the files of the broker in a data folder. */
-export const locateBrokerFiles = (data: string) => {
-  const folder = join(data, 'fleet');
-  return {
-    folder,
-    setting: join(folder, 'broker.json'),
-    config: join(folder, 'nats.conf'),
-    users: join(folder, 'users.conf'),
-    certificate: join(folder, 'server.pem'),
-    key: join(folder, 'server.key'),
-    process: join(folder, 'process.json'),
-    output: join(folder, 'nats.log'),
-  };
-};
 
 /** Reads the setting of the broker; null if there is none. Throws `storage_unsafe`. */
 export function readBrokerSetting(data: string): BrokerSetting | null {

@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { connect as connectSocket } from 'node:net';
 import { join, parse as parsePath } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -10,14 +9,17 @@ import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { findProgram } from '../../core/base/find-program.ts';
 import type { Log } from '../../core/base/log.ts';
 import { readPrivate, replacePrivate } from '../../core/base/private-files.ts';
+import { findOwnAddress, formatAddress, type NetworkAddress } from '../../core/base/values/address.ts';
+import { isAtLeast } from '../../core/base/versions.ts';
+import { isListening } from '../../core/http/is-listening.ts';
 import { isStillRunning } from '../../workers/runner/processes/own.ts';
-import { locateBrokerFiles } from './broker-files.ts';
+import { locateBrokerFiles } from './broker-paths.ts';
 
 const PROGRAM = 'nats-server';
 /** Its packages install it where not every person's PATH leads. */
 const MORE_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/usr/local/bin', '/usr/bin'];
 /** The oldest version that this was tried with. */
-const OLDEST = [2, 9, 10] as const;
+const OLDEST = '2.9.10';
 const START_MS = 10_000;
 const END_MS = 5000;
 const LOOK_MS = 1000;
@@ -31,44 +33,24 @@ export interface BrokerProcess {
   start(): Promise<void>;
   /** Makes it read again who may connect. */
   reload(): void;
-  isRunning(): boolean;
   /** Ends it. */
   stop(): Promise<void>;
 }
 
-/** Finds nats-server, and its version. Throws `tool_missing`. */
-export async function findBrokerProgram(
-  env: NodeJS.ProcessEnv,
-): Promise<{ program: string; version: string }> {
+/** Finds nats-server in a version that can be used. Throws `tool_missing`. */
+async function findBrokerProgram(env: NodeJS.ProcessEnv): Promise<string> {
   const path = [env.PATH ?? '', ...MORE_FOLDERS].filter((each) => each !== '').join(':');
   const program = findProgram(PROGRAM, { cwd: '/', path });
   const missing = (why: string): SvcError =>
-    new SvcError('tool_missing', why, { hint: 'install the package nats-server, 2.9.10 or later' });
+    new SvcError('tool_missing', why, { hint: `install the package nats-server, ${OLDEST} or later` });
   if (program === undefined) throw missing('nats-server is not installed');
   const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 5000 }).catch(() => ({
     stdout: '',
   }));
   const version = /v(\d+\.\d+\.\d+)/.exec(stdout)?.[1] ?? '';
-  const parts = version.split('.').map(Number);
-  const different = OLDEST.findIndex((wanted, at) => parts[at] !== wanted);
-  const isOld = different !== -1 && !((parts[different] ?? 0) > (OLDEST[different] ?? 0));
-  if (version === '' || isOld)
+  if (version === '' || !isAtLeast(version, OLDEST))
     throw missing(`${program} is ${version || 'of an unknown version'}, which is too old`);
-  return { program, version };
-}
-
-/** Reports whether something listens there. */
-function isListening(listen: string): Promise<boolean> {
-  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(listen) ?? [];
-  const reached = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '[::]' ? '::1' : host;
-  return new Promise((resolve) => {
-    const socket = connectSocket({ host: reached.replace(/^\[|\]$/g, ''), port: Number(port) });
-    const end = (found: boolean): void => {
-      socket.destroy();
-      resolve(found);
-    };
-    socket.once('connect', () => end(true)).once('error', () => end(false));
-  });
+  return program;
 }
 
 export function createBrokerProcess({
@@ -81,7 +63,7 @@ export function createBrokerProcess({
   data: string;
   env: NodeJS.ProcessEnv;
   log: Log;
-  readListen(): string;
+  readListen(): NetworkAddress;
   /** Returns when a process was started; null if there is none. */
   readStartTime(pid: number): string | null;
 }): BrokerProcess {
@@ -90,12 +72,7 @@ export function createBrokerProcess({
   let isStarting = false;
   let failures = 0;
   let pausedUntil = 0;
-  const timer = setInterval(() => {
-    look().catch((error: unknown) =>
-      log.warn({ error: asSvcError(error).message }, 'the broker was not looked at'),
-    );
-  }, LOOK_MS);
-  timer.unref();
+  let timer: NodeJS.Timeout | null = null;
 
   function findRunning(): z.infer<typeof record> | null {
     try {
@@ -117,7 +94,7 @@ export function createBrokerProcess({
 
   /** Restarts it if it has ended. */
   async function look(): Promise<void> {
-    if (isWanted) removeOldLogs();
+    removeOldLogs();
     if (!isWanted || isStarting || performance.now() < pausedUntil || findRunning() !== null) return;
     failures += 1;
     pausedUntil = performance.now() + backoffMs(failures, PAUSES);
@@ -133,10 +110,10 @@ export function createBrokerProcess({
   async function launch(): Promise<void> {
     isStarting = true;
     try {
-      const listen = readListen();
-      const { program } = await findBrokerProgram(env);
-      if (await isListening(listen))
-        throw new SvcError('address_in_use', `another program listens at ${listen}`, {
+      const program = await findBrokerProgram(env);
+      const { host, port } = findOwnAddress(readListen());
+      if (await isListening(host, port))
+        throw new SvcError('address_in_use', `another program listens at ${formatAddress(readListen())}`, {
           hint: 'svc fleet init --listen names another address',
         });
       const child = spawn(program, ['-c', files.config], {
@@ -159,7 +136,7 @@ export function createBrokerProcess({
         replacePrivate(files.process, JSON.stringify({ pid, pidStart }));
       const deadline = performance.now() + START_MS;
       while (!hasEnded && performance.now() < deadline) {
-        if (await isListening(listen)) return;
+        if (await isListening(host, port)) return;
         await delay(50);
       }
       throw new SvcError('broker_unreachable', 'the broker did not start', { hint: `see ${files.output}` });
@@ -176,14 +153,19 @@ export function createBrokerProcess({
   return {
     async start() {
       isWanted = true;
+      timer ??= setInterval(() => {
+        look().catch((error: unknown) =>
+          log.warn({ error: asSvcError(error).message }, 'the broker was not looked at'),
+        );
+      }, LOOK_MS).unref();
       if (findRunning() === null) await launch();
       else reload();
     },
     reload,
-    isRunning: () => findRunning() !== null,
     async stop() {
       isWanted = false;
-      clearInterval(timer);
+      if (timer !== null) clearInterval(timer);
+      timer = null;
       const running = findRunning();
       if (running === null) return;
       process.kill(running.pid, 'SIGTERM');

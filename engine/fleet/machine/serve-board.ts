@@ -54,8 +54,8 @@ export async function serveBoard(
   {
     env: given,
     svc,
-    life = { isOnce: false, idleMs: null },
-  }: { env: NodeJS.ProcessEnv; svc: readonly string[]; life?: ShortLife },
+    life = null,
+  }: { env: NodeJS.ProcessEnv; svc: readonly string[]; life?: ShortLife | null },
 ): Promise<MachineHost> {
   const folders = locateMachineFolders(fleet, given);
   makeMachineFolders(folders, given);
@@ -100,12 +100,11 @@ export async function serveBoard(
     closing(watch.close);
     const { endAll } = watch;
     const joined = readJoinedFleet(folders.data);
-    stay = watchShortLife(life, {
-      ...{ board, log },
-      countRuns: () => listRecordedRuns(folders.agents).length,
-      leave,
-    });
-    closing(stay.close);
+    if (life !== null) {
+      const countRuns = (): number => listRecordedRuns(folders.agents).length;
+      stay = watchShortLife(life, { board, countRuns, leave, log });
+      closing(stay.close);
+    }
     const orders = createOrderServer({
       ...{ ...parts, folders, ports, env, refreshPath, rules, endAll },
       leave,
@@ -124,7 +123,7 @@ export async function serveBoard(
         (error: unknown) => asSvcError(error).message,
       );
       const { agents, max, profile } = rules;
-      const most = life.isOnce ? Math.min(1, max ?? 1) : max;
+      const most = life?.isOnce ? Math.min(1, max ?? 1) : max;
       return { boot, confinementProblem, agents, most, profile };
     }
 
@@ -151,7 +150,7 @@ export async function serveBoard(
       const dialing = dialBoard({
         ...{ fleet, joined, handlers: orders.handlers, board, describe: describeMachine, log },
         // A machine that stays stays: its person decides.
-        ...(life.isOnce || life.idleMs !== null ? { onRefused: leave } : {}),
+        ...(life === null ? {} : { onRefused: leave }),
       });
       closing(dialing.close);
     }

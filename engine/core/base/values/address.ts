@@ -39,6 +39,12 @@ function malformedAddressError(text: string): SvcError {
 export const formatAddress = ({ host, port }: NetworkAddress): string =>
   isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 
+/** Returns how this machine reaches what listens there: on every address means by loopback. */
+export const findOwnAddress = ({ host, port }: NetworkAddress): NetworkAddress => ({
+  host: host === '' || host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host,
+  port,
+});
+
 let loopback: BlockList | null = null;
 
 function createLoopbackList(): BlockList {
