@@ -1,4 +1,4 @@
-import { act, answer, confirm, findCursor, pressUntil } from '../support/terminals/dash.ts';
+import { act, answer, ask, confirm, findCursor, pressUntil } from '../support/terminals/dash.ts';
 import type { Terminal } from '../support/terminals/terminal.ts';
 import { until } from '../support/wait.ts';
 
@@ -136,7 +136,8 @@ export function createHands(terminal: Terminal): Hands {
       await openWork();
       await goToEnd();
       await terminal.shows(line);
-      await act(terminal, 'c');
+      // The diff is fetched again once a branch has moved.
+      await ask(terminal, 'c', 'j k choose the line');
       await pressUntil(terminal, 'j', (screen) => screen.includes(`▶${line}`), {
         ...{ what: `the cursor at ${line}`, watched: findCursor },
       });

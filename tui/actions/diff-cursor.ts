@@ -1,5 +1,5 @@
 import { getPatchFiles, getPatchRows, type PatchFile } from '../panes/patch-lines.ts';
-import { findDiffCursor, findShownWork } from '../state/details.ts';
+import { findDiffCursor, findShownWork, isFetchingShownWork } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { PatchRow } from '../state/patch.ts';
 import type { ListedWork } from '../state/rows.ts';
@@ -24,7 +24,8 @@ export function checkHasPatch(state: State): string | null {
 /** Checks for a diff on the screen, also next to the list. */
 export function checkShowsPatch(state: State): string | null {
   const work = findShownWork(state);
-  if (work === null) return 'v shows the diff';
+  if (work === null)
+    return isFetchingShownWork(state) ? 'the diff is still being fetched' : 'v shows the diff';
   return getPatchRows(work).length === 0 ? 'it has no patch' : null;
 }
 

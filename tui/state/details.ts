@@ -35,6 +35,12 @@ export function findShownWork(state: State): ListedWork | null {
   return findDetail(state, 'work', getSelectedSession(state)!.session_id)?.detail ?? null;
 }
 
+/** Reports whether the diff of the selected row is on its way, as after a move of a branch. */
+export const isFetchingShownWork = (state: State): boolean =>
+  isShowingRun(state) &&
+  getRunText(state) === 'work' &&
+  findDetail(state, 'work', getSelectedSession(state)!.session_id) === undefined;
+
 /** Adds a detail and drops the oldest, but none while a question about many rows is open. */
 export const addDetail = (
   { details, overlay, lists }: State,

@@ -274,7 +274,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     const { ws } = fleet;
     const other = makeMachine(ws, 'box3');
     try {
-      const script = 'cp "$SVC_JOIN_FILE" line && echo "$SVC_POOL $SVC_WANTED" > wanted';
+      const script = 'cp "$SVC_JOIN_FILE" line && echo "$SVC_POOL $SVC_WANTED" > part && mv part wanted';
       writeFileSync(join(ws.root, 'start.sh'), script);
       const client = await ws.connect();
       await awaitReady(client);

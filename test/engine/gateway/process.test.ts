@@ -346,8 +346,11 @@ renameSync('${told}.part', '${told}');`;
     });
     const PATH = `${bin}:${ws.env.PATH}`;
     await ws.program(['gateway', 'run', 'claude'], { env: { PATH } });
-    await until(() => existsSync(told), 'the agent to have asked');
-    assert.deepEqual(JSON.parse(readFileSync(told, 'utf8')), [200, 401]);
+    const answers = await until(
+      () => existsSync(told) && readFileSync(told, 'utf8'),
+      'the agent to have asked',
+    );
+    assert.deepEqual(JSON.parse(answers), [200, 401]);
     const names = (await client.call('gateway.keys', {})).map(({ name }) => name);
     assert.ok(!names.some((name) => name.startsWith('claude-')), names.join());
     await assert.rejects(client.call('gateway.add_key', { name: 'nobody', pid: 2 ** 22 + 1 }), {

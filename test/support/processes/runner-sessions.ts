@@ -107,7 +107,8 @@ export function makeRunnerSessions() {
       watchOf,
       release: (name: string) => writeFileSync(file(`go-${name}`), ''),
       listStarts: (name: string): string[] =>
-        existsSync(file(name)) ? readFileSync(file(name), 'utf8').trim().split('\n') : [],
+        // A shell creates the file before it writes the line.
+        existsSync(file(name)) ? readFileSync(file(name), 'utf8').split('\n').slice(0, -1) : [],
       readLog: () => readFileSync(join(agents, sessionId, 'log'), 'utf8'),
     };
   }

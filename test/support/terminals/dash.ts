@@ -1,6 +1,5 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { until } from '../wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace, type WorkspaceOptions } from '../workspaces/workspace.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -63,11 +62,10 @@ export async function ask(terminal: Terminal, key: string, question: string): Pr
     const before = terminal.screen();
     terminal.keys(key);
     const pressedAt = performance.now();
-    const screen = await until(() => {
-      const now = terminal.screen();
+    const screen = await terminal.shows((now) => {
       // If the message was already on the screen, it answers this key only if nothing else follows.
       const isAnswer = now !== before || performance.now() - pressedAt > SAME_ANSWER_MS;
-      return now.includes(question) || (isAnswer && NOT_NOW.test(now)) ? now : null;
+      return now.includes(question) || (isAnswer && NOT_NOW.test(now));
     }, question);
     if (screen.includes(question)) return;
     await delay(LOOK_MS);
@@ -86,8 +84,7 @@ export async function pressUntil(
 ): Promise<void> {
   let before = terminal.screen();
   let pressedAt: number | null = null;
-  await until(() => {
-    const screen = terminal.screen();
+  await terminal.shows((screen) => {
     if (isDone(screen)) return true;
     const isAnswered = pressedAt === null || watched(screen) !== watched(before);
     if (isAnswered || performance.now() - (pressedAt ?? 0) > SAME_ANSWER_MS) {

@@ -49,6 +49,18 @@ const typed = (dash: Bench, text: string): Bench =>
   dash.keys(...[...text].map((key) => (key === ' ' ? 'space' : key)));
 
 describe('a comment on a line of a diff', () => {
+  it('c says that the diff is on its way while it is fetched again, and the cursor stays on its line', () => {
+    const dash = openDiff().keys('c', 'j');
+    const { details } = dash.state();
+    const setDetails = (next: typeof details): void =>
+      void dash.send({ type: 'replace', change: (state) => ({ ...state, details: next }) });
+    setDetails([]);
+    dash.keys('c');
+    assert.match(shown(dash), /the diff is still being fetched/);
+    setDetails(details);
+    assert.match(shown(dash), /▶-old/);
+  });
+
   it('c selects the line, c again starts the comment, and line, side and commit are named', () => {
     const dash = openDiff().keys('c');
     assert.match(shown(dash), /▶ same/);
