@@ -18,6 +18,7 @@ import { formatFacts } from '../../print.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 import { edit, shell } from './worktree-enter.ts';
 import { fetchBranch } from './worktree-fetch.ts';
+import { openCheckout } from './worktree-open.ts';
 import { pullRequest } from './worktree-pr.ts';
 import { runCommandInWorktree } from './worktree-run.ts';
 import { gitSettings } from './worktree-settings.ts';
@@ -389,6 +390,7 @@ export const worktreeCommands: readonly Command[] = [
   diffCommand,
   shell,
   edit,
+  openCheckout,
   runCommandInWorktree,
   fetchBranch,
   trial,

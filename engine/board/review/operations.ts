@@ -1,5 +1,7 @@
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { checkOwnTask, operation } from '../../core/api/operation.ts';
+import { SvcError } from '../../core/base/errors.ts';
 import { requireDiffRequest, type Worktrees } from '../../workers/runner/worktrees/index.ts';
 import type { Sessions } from '../../workers/sessions/index.ts';
 import type { WorktreeActions } from './worktree-actions.ts';
@@ -49,6 +51,26 @@ export function worktreeOperations({
       changes: false,
       input: z.strictObject({ session: z.string(), base: z.string().optional() }),
       run: actions.tryPromotion,
+    }),
+    operation({
+      name: 'worktree.open',
+      about:
+        'Check the newest commit of a session out in a folder of this machine, also while it runs on another one; an earlier checkout of it is moved forward.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        session: z.string(),
+        /** Absolute; by default next to the repository: `shop-s-9`. */
+        folder: z.string().refine(isAbsolute, 'not an absolute path').optional(),
+      }),
+      async run(input) {
+        const { sessionId, branch, repository } = sessions.resolve(input.session);
+        if (branch === null || repository === null)
+          throw new SvcError('not_found', `${sessionId} has no branch`);
+        const folder = input.folder ?? `${repository}-${sessionId}`;
+        const opened = await worktrees.openCheckout({ repository, branch, path: folder });
+        return { sessionId, branch, folder, ...opened };
+      },
     }),
     operation({
       name: 'worktree.discard',

@@ -95,5 +95,5 @@ export const remoteSessionError = ({
   runner: string | null;
 }): SvcError =>
   new SvcError('remote_session', `${sessionId} is on another machine, that of ${runner}`, {
-    hint: sentence`{worktree.diff ${sessionId}} shows its work`,
+    hint: sentence`{worktree.open ${sessionId}} checks its newest commits out here`,
   });

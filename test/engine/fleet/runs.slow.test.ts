@@ -47,6 +47,9 @@ describe('a run on another machine', () => {
     assert.deepEqual(box.listWorktrees(), ['s-1']);
     assert.equal(ws.repository.git('show', 'svc/s-1:made.txt'), 'there');
     assert.equal(existsSync(join(ws.root, '.svc/worktrees/s-1')), false);
+    const opened = await ws.svc(['worktree', 'open', 's-1', join(ws.repository.folder, 'look')]);
+    assert.equal(opened.code, 0, opened.stderr);
+    assert.equal(readFileSync(join(ws.repository.folder, 'look/made.txt'), 'utf8'), 'there\n');
     const promoted = await ws.svc(['worktree', 'promote', 's-1']);
     assert.equal(promoted.code, 0, promoted.stderr);
     assert.match(promoted.stdout, /worktree {2}removed/);

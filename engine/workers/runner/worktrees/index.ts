@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { SvcError } from '../../../core/base/errors.ts';
 import { createKeyedQueue, type KeyedQueue } from '../../../core/base/serial-queue.ts';
 import { createAheadFiles } from './create/ahead.ts';
 import {
@@ -14,6 +15,7 @@ import {
 import {
   addDetachedCheckout,
   type DetachedCheckout,
+  openDetachedCheckout,
   removeDetachedCheckout,
 } from './create/detached-checkout.ts';
 import { type FinishRequest, type FinishResult, finishWorktree } from './finish/finish.ts';
@@ -137,6 +139,8 @@ export interface Worktrees {
   create(request: CreateRequest): Promise<CreatedWorktree>;
   /** Checks a commit out in a separate folder, on no branch. Throws `git_failed` for an unknown commit. */
   addDetachedCheckout(checkout: DetachedCheckout & { commit: string }): Promise<void>;
+  /** Checks the newest commit of a branch out for a person; see `openDetachedCheckout`. Throws `not_found` too. */
+  openCheckout(wanted: DetachedCheckout & { branch: string }): Promise<{ commit: string; isNew: boolean }>;
   /** Removes such a checkout with everything in it, even a half-created one. */
   removeDetachedCheckout(checkout: DetachedCheckout): Promise<void>;
   /** R2: throws `worktree_unsafe` unless git in this folder of a session refers to this folder, and its git folder is its own. */
@@ -288,6 +292,13 @@ export function createWorktrees({
       return createWorktree(git, queue, request, ahead);
     },
     addDetachedCheckout: (checkout) => addDetachedCheckout(git, queue, checkout),
+    async openCheckout({ branch, ...checkout }) {
+      await followBranch(branch);
+      const commit = await resolveCommit(git, checkout.repository, branchRef(branch));
+      if (commit === null)
+        throw new SvcError('not_found', `there is no branch ${branch} in ${checkout.repository}`);
+      return { commit, isNew: await openDetachedCheckout(git, queue, { ...checkout, commit }) };
+    },
     removeDetachedCheckout: (checkout) => removeDetachedCheckout(git, queue, checkout),
     repinRepository: pins.repinRepository,
     listRepositories,
