@@ -84,7 +84,7 @@ export type { EngineHost } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
 export type { McpRelay } from './daemon/mcp/service.ts';
 export type { KnownPullRequest, ListedSession } from './dispatch/describe-sessions.ts';
-export type { ListedRunner, RunnerInspection } from './fleet/index.ts';
+export { describeMachineAgents, type ListedRunner, type RunnerInspection } from './fleet/index.ts';
 export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
 export { describeCopyType, describeLost } from './knowledge/guard/describe-copy.ts';
 export { describeLanguage } from './knowledge/guard/describe-language.ts';

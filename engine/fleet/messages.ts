@@ -252,12 +252,17 @@ export const streams = {
 /** The machine's last word about a pack that it has taken in; any other text says why it has not. */
 export const RECEIVED = 'received';
 
-/** What a machine reports every ten seconds: that it works, and how busy it is. */
+/** What a machine reports every ten seconds: how busy it is, and which agents it has. */
 export const heartbeat = z.object({
   /** Free space for runs, bytes; null if that is unknown. */
   diskFreeBytes: z.number().min(0).max(1e18).nullable(),
   /** Processes that want to run, for each processor, in the last minute. */
   load: z.number().min(0).max(1e6),
+  /** The agents that are installed there, and whether each is logged in: null if that cannot be seen. */
+  agents: z
+    .array(z.object({ name: z.string().max(200), loggedIn: z.boolean().nullable() }))
+    .max(500)
+    .default([]),
   /** How long its runs continue without the board, as it was answered last, ms; null for ever. */
   leaseMs: z.number().min(0).nullable(),
 });

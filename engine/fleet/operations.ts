@@ -5,10 +5,10 @@ import { type Clock, rfc3339 } from '../core/base/clock.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import { formatCount } from '../core/base/text.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import { HEADLESS, PRESETS } from '../workers/agents/presets/index.ts';
 import type { FleetAccess } from './access.ts';
 import { countSlots } from './choose-machine.ts';
 import { POOL_NAME } from './config.ts';
+import { listFleetAgents } from './fleet-agents.ts';
 import type { HostFacts } from './hosts/index.ts';
 import { hasDisk } from './machine-disk.ts';
 import { LOCAL_MACHINE as LOCAL, type RunnerRecord } from './records.ts';
@@ -25,6 +25,10 @@ export interface ListedRunner {
   /** The most workers at a time. */
   max: number;
   running: number;
+  /** The agents installed there, and whether each is logged in: null if svc cannot see that; empty before the first report. */
+  agents: { name: string; loggedIn: boolean | null }[];
+  /** True if it was told to take no new run, in whatever state it is. */
+  isDrained: boolean;
   state: 'connecting' | 'ready' | 'full' | 'draining' | 'silent' | 'lost' | 'revoked';
   /** Since when it is connected, or is not, RFC 3339; null before the first attempt. */
   since: string | null;
@@ -95,14 +99,6 @@ export const DEFAULT_POOL = 'default';
 /** Loaded with the first use: most workspaces have no other machine. */
 const loadHosts = () => import('./hosts/index.ts');
 
-/** The agents that are looked for on a host, and where their logins are. */
-const listWantedAgents = () =>
-  PRESETS.filter(({ name }) => HEADLESS[name] !== undefined).map(({ name, programs, home }) => ({
-    name,
-    program: programs[0] ?? name,
-    loginFiles: home?.login ?? [],
-  }));
-
 /** Takes the name from a host such as `ada@box2.lan`. */
 const nameHost = (host: string): string =>
   host
@@ -151,6 +147,8 @@ export function fleetOperations(deps: Deps) {
       pool,
       max: slots,
       running,
+      agents: now?.load?.agents ?? [],
+      isDrained,
       state: isRevoked
         ? 'revoked'
         : isLost
@@ -193,7 +191,7 @@ export function fleetOperations(deps: Deps) {
         const { checkHost, inspectHost } = await loadHosts();
         checkHost(host);
         checkPool(pool);
-        const wanted = { agents: listWantedAgents() };
+        const wanted = { agents: listFleetAgents() };
         const facts = await inspectHost(about(host, via), wanted, { environment: deps.env, signal });
         const shared = listShared(pool);
         return {

@@ -17,7 +17,7 @@ export function checkIsInUse(state: State): string | null {
 /** Asks to drain the selected machine, or to let it get runs again. */
 export function askToDrain(state: State): ScreenQuestion {
   const runner = getSelectedRunner(state)!;
-  return runner.state === 'draining' ? askToUndrain(runner) : askToDrainMachine(runner);
+  return runner.is_drained ? askToUndrain(runner) : askToDrainMachine(runner);
 }
 
 const askToDrainMachine = ({ id, name }: RunnerRow): ScreenQuestion => ({

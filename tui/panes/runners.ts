@@ -1,4 +1,5 @@
 import { formatGib, formatLocalTime } from '../../engine/core/base/text.ts';
+import { describeMachineAgents } from '../../engine/index.ts';
 import type { DashboardData, RunnerRow } from '../state/rows.ts';
 import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
@@ -85,6 +86,7 @@ export const runnersPane = definePane<RunnerRow>({
         ['why', row.reason, 'warn'],
         ['workers', `${row.running} of ${row.max}`],
         ['pool', row.pool],
+        ['agents', row.agents.length === 0 ? null : describeMachineAgents(row.agents)],
         ['projects', row.projects.join(', ')],
         ['load', row.load === null ? null : `${formatLoad(row)} processes for each processor`],
         ['disk', row.disk_free_bytes === null ? null : `${formatDisk(row)} free`],

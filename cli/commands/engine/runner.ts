@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { EXIT, SvcError } from '../../../engine/core/base/errors.ts';
 import { formatGib, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
-import { fleetMachine, type RunnerInspection, type WireValue } from '../../../engine/index.ts';
+import {
+  describeMachineAgents,
+  fleetMachine,
+  type RunnerInspection,
+  type WireValue,
+} from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
 import { definePageFlags, showPage } from '../../pages.ts';
@@ -10,14 +15,6 @@ import { getSvcCommand } from '../../self.ts';
 import { joinCommands } from './runner-join.ts';
 
 type Inspection = WireValue<RunnerInspection>;
-
-const formatAgents = ({ agents }: Inspection): string =>
-  agents
-    .map(
-      ({ name, version, logged_in: isLoggedIn }) =>
-        `${name}${version === null ? '' : ` ${version}`}${isLoggedIn === false ? ' (not logged in)' : ''}`,
-    )
-    .join(', ') || 'none';
 
 /** Writes what was found on a host, and what would be sent there. */
 function formatInspection(found: Inspection, pool: string): string {
@@ -31,7 +28,7 @@ function formatInspection(found: Inspection, pool: string): string {
     ['node', node === null ? 'none; the one of this machine is copied' : node.version],
     ['git', git ?? 'none: install it there'],
     ['svc', svc === null ? 'none; this one is copied' : svc.version],
-    ['agents', formatAgents(found)],
+    ['agents', describeMachineAgents(found.agents)],
     [
       'sandbox',
       sandbox
@@ -145,6 +142,7 @@ const list = defineCommand({
           value: (row) => (row.disk_free_bytes === null ? null : formatGib(row.disk_free_bytes)),
         },
         { head: 'since', value: (row) => (row.since === null ? null : formatLocalTime(row.since)) },
+        { head: 'agents', value: (row) => describeMachineAgents(row.agents) },
         { head: 'why', value: (row) => row.reason, flexible: true },
       ],
       empty: 'no machines; svc runner add HOST adds one',

@@ -8,7 +8,7 @@ import { type Lease, readUptimeMs } from './lease.ts';
 const EVERY_MS = 10_000;
 
 /** Reads how busy this machine is. */
-function readMachineLoad(folder: string): Omit<Heartbeat, 'leaseMs'> {
+function readMachineLoad(folder: string): Pick<Heartbeat, 'diskFreeBytes' | 'load'> {
   const load = {
     diskFreeBytes: null as number | null,
     load: (loadavg()[0] ?? 0) / Math.max(1, cpus().length),
@@ -26,12 +26,14 @@ export function startHeartbeats({
   board,
   lease,
   folder,
+  listAgents,
   everyMs = EVERY_MS,
 }: {
   board: Pick<BoardLink, 'call' | 'onAttach'>;
   lease: Lease;
   /** On the file system of the runs. */
   folder: string;
+  listAgents(): Heartbeat['agents'];
   everyMs?: number;
 }): { close(): void } {
   let timer: NodeJS.Timeout | null = null;
@@ -39,7 +41,8 @@ export function startHeartbeats({
 
   async function send(): Promise<void> {
     const sentAt = readUptimeMs();
-    const answer = await board.call('heartbeat', { ...readMachineLoad(folder), leaseMs: lease.read() });
+    const report: Heartbeat = { ...readMachineLoad(folder), agents: listAgents(), leaseMs: lease.read() };
+    const answer = await board.call('heartbeat', report);
     const { success, data } = heartbeatAnswer.safeParse(answer);
     if (!success) return;
     const before = lease.read();

@@ -14,6 +14,7 @@ import { FLEET_PROTOCOL, openLink } from '../wire/index.ts';
 import { createBoardLink } from './board-link.ts';
 import { composeMachineRunner } from './compose-runner.ts';
 import { createGatewayPorts } from './gateway-ports.ts';
+import { listInstalledAgents } from './installed-agents.ts';
 import { readJoinedFleet } from './joined-fleet.ts';
 import { openLease } from './lease.ts';
 import { leaveFleet } from './leave-fleet.ts';
@@ -112,7 +113,10 @@ export async function serveBoard(
       mustTrust: joined !== null,
     });
     await orders.resumeRuns();
-    closing(startHeartbeats({ board, lease, folder: folders.data }).close);
+    closing(
+      startHeartbeats({ board, lease, folder: folders.data, listAgents: () => listInstalledAgents(env) })
+        .close,
+    );
     closing(board.close);
     const boot = randomUUID();
 

@@ -60,7 +60,7 @@ test('a machine that takes no run gives its reason', () => {
   assert.match(explain(machine('r-1', { isDrained: true })), /is drained/);
   assert.match(explain(machine('r-1', { isRevoked: true })), /was revoked/);
   assert.match(explain(machine('r-1', { isHolder: true })), /still has an earlier run of it/);
-  const full = { load: 1, diskFreeBytes: 1_000_000, leaseMs: null };
+  const full = { load: 1, diskFreeBytes: 1_000_000, leaseMs: null, agents: [] };
   assert.match(
     explain(machine('r-1', { state: { ...READY, load: full } })),
     /disk of box-r-1 is almost full/,

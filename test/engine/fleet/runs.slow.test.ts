@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { EngineClient } from '../../../engine/index.ts';
@@ -28,7 +28,14 @@ describe('a run on another machine', () => {
     };
     fleet = await makeFleet(
       { commands },
-      { prepare: (machine) => machine.install('onlythere', 'echo it ran there; echo "$1" >ran') },
+      {
+        prepare(machine) {
+          machine.install('onlythere', 'echo it ran there; echo "$1" >ran');
+          for (const agent of ['claude', 'codex']) machine.install(agent, 'exit 1');
+          mkdirSync(join(machine.home, '.claude'));
+          writeFileSync(join(machine.home, '.claude/.credentials.json'), '{}');
+        },
+      },
     );
     ({ ws, box } = fleet);
     client = await ws.connect();
@@ -82,6 +89,20 @@ describe('a run on another machine', () => {
     await client.call('project.share', { id: 'workspace', pool: 'default' });
     const { session_id: session } = await client.call('task.run', { id, on: 'box2' });
     assert.equal((await awaitEnd(client, session!)).exit_code, 0);
+  });
+
+  it('reports the agents of the machine, and whether each is logged in', async () => {
+    const agents = await until(async () => {
+      const [row] = await client.call('runner.list', {});
+      return (row?.agents.length ?? 0) > 0 && row?.agents;
+    });
+    const installed = agents.filter(({ name }) => ['claude', 'codex'].includes(name));
+    assert.deepEqual(installed, [
+      { name: 'claude', logged_in: true },
+      { name: 'codex', logged_in: false },
+    ]);
+    const { stdout } = await ws.svc(['runner', 'list']);
+    assert.match(stdout, /claude, codex \(not logged in\)/);
   });
 
   it('uses an agent that only that machine has', async () => {

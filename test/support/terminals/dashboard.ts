@@ -234,6 +234,11 @@ export const runnerRow = (id: number, more: Partial<RunnerRow> = {}): RunnerRow 
   pool: 'default',
   max: 4,
   running: 0,
+  agents: [
+    { name: 'claude', logged_in: true },
+    { name: 'codex', logged_in: false },
+  ],
+  is_drained: false,
   state: 'ready',
   since: at(30),
   load: 0.42,

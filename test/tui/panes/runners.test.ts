@@ -72,6 +72,7 @@ describe('the runners pane', () => {
       /why +it gets no new run/,
       /workers +2 of 4/,
       /pool +default/,
+      /agents +claude, codex \(not logged in\)/,
       /projects +api, web/,
       /reached +by ssh ada@box1[.]lan/,
       /load +0[.]4 processes for each processor/,
@@ -99,7 +100,7 @@ describe('the runners pane', () => {
   });
 
   it('D then y drains the machine, and lets it get runs again while it is draining', () => {
-    const dash = openRunners([runnerRow(1), runnerRow(2, { state: 'draining' })]).keys('D');
+    const dash = openRunners([runnerRow(1), runnerRow(2, { state: 'silent', is_drained: true })]).keys('D');
     assert.match(question(dash), /^Drain box1[?] It finishes its runs and gets no new ones/);
     assert.deepEqual(dash.calls(), [], 'one key does nothing');
     dash.keys('y');
