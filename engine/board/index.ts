@@ -3,7 +3,6 @@ import type { Clock } from '../core/base/clock.ts';
 import type { CallerPaths } from '../core/workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../core/workspace/workspace-path.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import type { CommandConfinement } from '../workers/runner/confine/index.ts';
 import type { RunProcesses } from '../workers/runner/processes/index.ts';
 import type { Worktrees } from '../workers/runner/worktrees/index.ts';
 import type { Session, SessionPeers, Sessions } from '../workers/sessions/index.ts';
@@ -44,7 +43,9 @@ export interface BoardDeps<D extends DispatchPort & RunPlanner> {
   callerPaths: CallerPaths;
   worktrees: Worktrees;
   processes: RunProcesses;
-  checkouts: VerifyDeps['checkouts'];
+  workChecks: VerifyDeps['workChecks'];
+  describeWork: VerifyDeps['describeWork'];
+  findChecker: VerifyDeps['findChecker'];
   /** See `VerifyDeps.tell`. */
   tellOfEvidence: VerifyDeps['tell'];
   log: VerifyDeps['log'];
@@ -54,8 +55,6 @@ export interface BoardDeps<D extends DispatchPort & RunPlanner> {
   /** Throws `consent_missing` until someone has agreed to svc.yaml. */
   requireConsent(): void;
   /** The environment of a program that checks a worker's claims. */
-  workerEnvironment(extra: Record<string, string>): Record<string, string>;
-  confine: CommandConfinement;
   checkConfinement: BoardOperationsDeps['checkConfinement'];
   runsElsewhere: BoardOperationsDeps['runsElsewhere'];
   findHold: RaceOperationsDeps['findHold'];

@@ -26,6 +26,10 @@ const projectEntry = z.strictObject({
   pool: z.string().default('').meta({
     description: 'pool of machines that its runs go to; local for this machine, empty for fleet.pool',
   }),
+  verify: z.enum(['here', 'pool']).default('here').meta({
+    description:
+      'where svc reruns the evidence of its runs on other machines: here, or on another machine of their pool, for tests that need its hardware',
+  }),
   ...setupFields,
 });
 
@@ -38,7 +42,7 @@ export const projectsSchema = z
     notation: '[]ProjectEntry',
     nil: true,
     description:
-      "Registered units of the workspace, each with id, path and kind. setup and teardown are lists of commands that run in a new worktree and before its removal; env_files are files that git ignores and that are copied into a new worktree; run names commands that svc worktree run starts in one; pool is where its runs go, see docs/operate/fleet.md; svc project trust must allow them on each machine. An entry with the path of the workspace's own project applies to that project.",
+      "Registered units of the workspace, each with id, path and kind. setup and teardown are lists of commands that run in a new worktree and before its removal; env_files are files that git ignores and that are copied into a new worktree; run names commands that svc worktree run starts in one; pool is where its runs go, and verify where their evidence is rerun, see docs/operate/fleet.md; svc project trust must allow them on each machine. An entry with the path of the workspace's own project applies to that project.",
     unset: 'only the project of this folder',
     example: [
       {

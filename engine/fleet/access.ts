@@ -4,7 +4,10 @@ import { asSvcError, SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import type { OtherMachines } from '../dispatch/index.ts';
 import type { Storage } from '../storage/index.ts';
+import type { CheckedWork, CommandEnd } from '../workers/runner/checks/index.ts';
 import { countBranch, type MachineRunner, NOTHING_KEPT } from '../workers/runner/runs/index.ts';
+import type { Session } from '../workers/sessions/index.ts';
+import type { RemoteCheck } from './check-there.ts';
 import { chooseCandidate } from './choose-machine.ts';
 import type { Fleet, FleetDeps, RunningBranch } from './fleet.ts';
 import { createGoneRunner } from './gone-runner.ts';
@@ -32,6 +35,8 @@ export interface FleetAccessDeps
   storage: Storage;
   clock: Clock;
   shareScope: ShareScope;
+  /** Reports whether evidence of a project is rerun in the pool of its session, `projects[].verify`. */
+  isVerifiedInPool(project: string | null): boolean;
   /** The pool of a project, or of the workspace; empty for this machine. */
   findConfiguredPool(project: string | null): string;
   /** Finds the branch of a session that works on another machine; null for any other. */
@@ -70,11 +75,32 @@ export interface FleetAccess extends OtherMachines {
   fetchBranch(branch: string): Promise<void>;
   /** Takes over that and what it has not committed, in case its machine is lost. Never rejects. */
   saveBranch(branch: RunningBranch): Promise<void>;
+  /**
+   * Finds the machine that checks the work of a session of a pool: not its own, if there is another one; null for this
+   * machine. Throws `no_runner` if no machine can do it now, `share_missing`.
+   */
+  findChecker(session: Pick<Session, 'pool' | 'runner' | 'project' | 'profile'>): FoundChecker | null;
   /** Returns the name of a machine, also of one that was removed. */
   nameMachine(id: string): string;
   /** Returns the runner of a machine; for one that was removed, a runner that ends its sessions. Throws `no_runner`. */
   findRunner(id: string): MachineRunner;
   close(): Promise<void>;
+}
+
+/** A machine that checks work; see `Fleet.check`. */
+export interface FoundChecker {
+  name: string;
+  check(work: CheckedWork, run: RemoteCheck): Promise<CommandEnd[]>;
+}
+
+function canCheck(
+  { isDrained, isRevoked }: RunnerRecord,
+  state: ReturnType<Fleet['readState']>,
+  profile: string | null,
+): boolean {
+  if (isDrained || isRevoked || state?.state !== 'ready') return false;
+  const isStrict = profile === 'strict' || state.facts?.profile === 'strict';
+  return !isStrict || state.facts?.confinementProblem === null;
 }
 
 function isCertificate(text: string): boolean {
@@ -260,6 +286,21 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
       } catch (error) {
         return { ...NOTHING_KEPT, left: [`its branch cannot be read: ${asSvcError(error).message}`] };
       }
+    },
+    findChecker(session) {
+      const { pool, project, runner } = session;
+      if (pool === null || !deps.isVerifiedInPool(project)) return null;
+      shares.check(deps.nameProject(project), pool);
+      const [best] = records
+        .list()
+        .filter((each) => each.pool === pool)
+        .filter((each) => canCheck(each, fleet?.readState(each.id) ?? null, session.profile))
+        .sort((one, other) => Number(one.id === runner) - Number(other.id === runner));
+      if (best === undefined)
+        throw new SvcError('no_runner', `no machine of the pool ${pool} can check the work now`, {
+          hint: sentence`{runner.list} says why`,
+        });
+      return { name: best.name, check: async (work, run) => (await loadFleet()).check(best.id, work, run) };
     },
     isReachable: (id) => fleet?.readState(id)?.state === 'ready',
     findPool(project, wanted) {

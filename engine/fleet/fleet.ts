@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../core/base/clock.ts';
-import { asSvcError } from '../core/base/errors.ts';
+import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { settleWithin } from '../core/base/settle-within.ts';
+import type { CheckedWork, CommandEnd } from '../workers/runner/checks/index.ts';
 import type { MachineRunner, RunName } from '../workers/runner/runs/index.ts';
 import type { GitAccess, Worktrees } from '../workers/runner/worktrees/index.ts';
 import { createTransfers } from '../workers/runner/worktrees/transfer/index.ts';
 import type { BoardBroker, BoardBrokerDeps } from './broker/board-broker.ts';
+import { checkThere, type RemoteCheck } from './check-there.ts';
 import { fetchWork } from './fetch-work.ts';
 import { createLogMirror } from './log-mirror.ts';
 import { connectToMachine, type MachineConnection, type MachineState } from './machine-connection.ts';
@@ -113,6 +115,8 @@ export interface Fleet {
   fetchBranch(branch: RunningBranch): Promise<void>;
   /** Takes over that and what it has not committed, in case its machine is lost. Never rejects. */
   saveBranch(branch: RunningBranch): Promise<void>;
+  /** Runs commands in a clean checkout of a session's work on a machine; see `checkThere`. Throws `no_runner` too. */
+  check(id: string, work: CheckedWork, run: RemoteCheck): Promise<CommandEnd[]>;
   hasPrograms(id: string, programs: readonly string[]): boolean | null;
   close(): Promise<void>;
 }
@@ -292,6 +296,12 @@ export function createFleet(deps: FleetDeps): Fleet {
     readState: (id) => machines.get(id)?.connection.readState() ?? null,
     fetchBranch: (branch) => fetchOnce(branch, false),
     saveBranch: (branch) => fetchOnce(branch, true),
+    async check(id, { setup, ...work }, run) {
+      const connection = machines.get(id)?.connection;
+      if (connection === undefined || setup === null)
+        throw new SvcError('no_runner', `the machine ${id} is not connected`);
+      return checkThere(connection, { transfers, clock: deps.clock }, { ...work, setup }, run);
+    },
     hasPrograms: (id, programs) => machines.get(id)?.connection.hasPrograms(programs) ?? null,
     async close() {
       isClosed = true;

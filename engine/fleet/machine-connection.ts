@@ -85,7 +85,7 @@ export interface MachineConnection {
   call<Name extends CallName>(
     name: Name,
     order: unknown,
-    options?: { onReport?(report: unknown): void },
+    options?: { signal?: AbortSignal; onReport?(report: unknown): void },
   ): Promise<z.output<(typeof answers)[Name]>>;
   /** Opens a stream once the machine is connected. Rejects as `call`. */
   openStream(name: string, data: unknown, lane: LinkLane, signal?: AbortSignal): Promise<Duplex>;
@@ -247,7 +247,7 @@ export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDe
     },
     async call(method, order, options) {
       const { success, data } = answers[method].safeParse(
-        await withLink((link) => link.call(method, order, options)),
+        await withLink((link) => link.call(method, order, options), options?.signal),
       );
       if (success) return data as never;
       throw new SvcError('answer_invalid', `${name} has answered ${method} in a form that is not allowed`);

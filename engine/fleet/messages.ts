@@ -54,6 +54,12 @@ const transport = z.enum(['subprocess', 'acp']);
 const format = z.object({ transport, preset: text.nullable() });
 const watch = z.object({ run: runName, format, outputFrom: offset });
 
+/** A session whose work is checked, and the repository that has it. */
+export const checkedSession = z.object({
+  session: z.object({ sessionId, taskId: text, project: text.nullable(), profile }),
+  repository: repositoryId,
+});
+
 /** The orders of the board, by the name of their call. */
 export const orders = {
   place: z.object({
@@ -138,6 +144,18 @@ export const orders = {
     /** The end of its branch that the board has; null if it has none. */
     confirmed: objectId.nullable(),
   }),
+  /** Runs commands in a clean checkout of a session's work. */
+  check: checkedSession.extend({
+    /** Marks the processes of this check. */
+    mark: z.uuid(),
+    commit: objectId,
+    /** The project's folder in the repository. */
+    inside: z.string().max(4096),
+    setup,
+    commands: z.array(text).max(500),
+    /** The time limit of each command, ms. */
+    timeoutMs: z.number().min(0).max(86_400_000),
+  }),
   /** Which commits the mirror of a repository has. */
   tips: z.object({ repository: repositoryId }),
   /** The end of a session's branch in the mirror. */
@@ -193,6 +211,9 @@ const facts = z.object({
   trouble: failedEnd.nullable(),
 });
 
+/** What a machine reports during a check: what it does. */
+export const checkReport = z.object({ progress: z.string().max(1000) });
+
 export const runReport = z.object({ facts, quietMs: z.number().min(0) });
 
 /** The answers of the machine, by the name of their call. */
@@ -214,6 +235,9 @@ export const answers = {
   halt: z.null(),
   leave: z.null(),
   clear: z.array(z.string().max(4000)).max(200),
+  check: z
+    .array(z.object({ exitCode: z.int().min(0).max(255).nullable(), output: z.string().max(16 * 1024) }))
+    .max(500),
   tips: z.array(objectId).max(MOST_TIPS),
   findTip: objectId.nullable(),
   /** The end of the branch, and the commit that holds what is uncommitted; null for none. */

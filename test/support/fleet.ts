@@ -247,6 +247,20 @@ export const awaitEnd = (client: EngineClient, session: string) =>
     120_000,
   );
 
+/** Agrees on a machine to the commands whose digest an error names. */
+export async function trustDigest(box: TestMachine, text: string): Promise<void> {
+  const [, digest = ''] = /svc runner trust ([0-9a-f]{16})/.exec(text) ?? [];
+  assert.equal((await box.svc('runner', 'trust', digest)).code, 0, text);
+}
+
+/** Agrees there to the command of the scripted agent. */
+export async function trustAgent({ box }: Pick<TestFleet, 'box'>, client: EngineClient): Promise<void> {
+  const { session } = await dispatch(client, { body: 'x', on: 'box2' });
+  const { failure } = await awaitEnd(client, session);
+  assert.equal(failure?.code, 'trust_missing');
+  await trustDigest(box, failure?.text ?? '');
+}
+
 /** Reads the log of a session as the engine has it; empty before its first part. */
 export function readLogHere(ws: TestWorkspace, session: string): Buffer {
   const file = join(ws.root, '.svc/agents', session, 'log');

@@ -146,7 +146,7 @@ function renderRerunLines(
   const agrees = rerun.agrees ? 'agrees' : 'DISAGREES';
   return [
     renderHeading(
-      `rerun ${formatTimeSince(rerun.at, now)} by ${cleanText(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'an unknown commit'}: ${agrees} with the report`,
+      `rerun ${formatTimeSince(rerun.at, now)} by ${cleanText(rerun.by)}${rerun.on === null ? '' : ` on ${cleanText(rerun.on)}`} at ${rerun.head?.slice(0, 10) ?? 'an unknown commit'}: ${agrees} with the report`,
     ),
     ...rerun.results.flatMap(({ command, exit_code: code, agrees: same, output }): StyledLine[] => [
       [

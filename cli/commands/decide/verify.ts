@@ -75,7 +75,7 @@ function formatEvidence(view: View, paint: PaintFunction): string {
     ...formatSection(
       rerun === null
         ? ''
-        : `rerun ${formatLocalTime(rerun.at)} by ${toPrintable(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'an unknown commit'}`,
+        : `rerun ${formatLocalTime(rerun.at)} by ${toPrintable(rerun.by)}${rerun.on === null ? '' : ` on ${toPrintable(rerun.on)}`} at ${rerun.head?.slice(0, 10) ?? 'an unknown commit'}`,
       (rerun?.results ?? []).flatMap(({ agrees, command: line, exit_code, output }) => [
         formatItem(
           agrees ? 'agrees' : 'disagrees',

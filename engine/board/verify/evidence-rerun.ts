@@ -2,22 +2,23 @@ import { randomUUID } from 'node:crypto';
 import type { CallAuthor } from '../../core/api/operation.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import type { SessionCommand } from '../../workers/runner/confine/index.ts';
+import type { ChecksRun } from '../../workers/runner/checks/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
-import { checkMayRunAgain, hashRerun, runAgain, type ToRunAgain } from './rerun.ts';
-import type { EvidenceReader, RerunRequest, RerunsDeps } from './rerun-deps.ts';
+import { checkMayRunAgain, compareWithReport, hashRerun, type ToRunAgain } from './rerun.ts';
+import type { EvidenceReader, RerunRequest, RerunSession, RerunsDeps } from './rerun-deps.ts';
 import type { RerunResult } from './rows.ts';
 
 /** Creates the rerun of one session's evidence. @param closing aborted when the host ends */
 export function createEvidenceRerun(deps: RerunsDeps, evidence: EvidenceReader, closing: AbortSignal) {
-  const { storage, events, clock, sessions, checkouts, processes } = deps;
+  const { storage, events, clock, sessions, workChecks } = deps;
   const { db } = storage;
   const runTests = createTestRunner(deps, closing);
   const marked = db.prepare<unknown[], { id: number; session_id: string; rerun_mark: string }>(
     'SELECT id, session_id, rerun_mark FROM verification WHERE rerun_mark IS NOT NULL',
   );
   const setMark = db.prepare('UPDATE verification SET rerun_mark = ? WHERE id = ?');
-  const setRerun = db.prepare(`UPDATE verification SET rerun = ?, rerun_at = ?, rerun_by = ?, rerun_head = ?,
+  const setRerun =
+    db.prepare(`UPDATE verification SET rerun = ?, rerun_at = ?, rerun_by = ?, rerun_head = ?, rerun_on = ?,
     rerun_mark = NULL, rerun_due = NULL, rerun_problem = NULL WHERE id = ?`);
 
   const recordRerun = ({ sessionId, taskId }: Session, by: CallAuthor, data: Record<string, unknown>): void =>
@@ -51,11 +52,17 @@ export function createEvidenceRerun(deps: RerunsDeps, evidence: EvidenceReader, 
       return found;
     });
     try {
-      const results = await runTests(what, head, mark, request);
+      const { results, on } = await runTests(what, head, mark, request);
       await storage.write(() => {
-        setRerun.run(JSON.stringify(results), clock.now(), request.by.actor, head, reported.id);
+        setRerun.run(JSON.stringify(results), clock.now(), request.by.actor, head, on, reported.id);
         const agrees = results.every((each) => each.agrees);
-        recordRerun(session, request.by, { state: 'ended', agrees, tests: results.length, head });
+        recordRerun(session, request.by, {
+          state: 'ended',
+          agrees,
+          tests: results.length,
+          head,
+          ...(on === null ? {} : { on }),
+        });
       });
     } catch (error) {
       await storage.write(() => {
@@ -69,8 +76,9 @@ export function createEvidenceRerun(deps: RerunsDeps, evidence: EvidenceReader, 
   /** Ends the leftovers of a killed engine's reruns. */
   async function endLeftovers(): Promise<void> {
     for (const { id, session_id: sessionId, rerun_mark: mark } of marked.all()) {
-      await processes.sweep(mark);
-      await checkouts.removeCheckouts(sessions.get(sessionId));
+      const session = sessions.get(sessionId);
+      if (session.repository !== null)
+        await workChecks.clear({ session, repository: session.repository }, mark);
       await storage.write(() => setMark.run(null, id));
     }
   }
@@ -78,43 +86,47 @@ export function createEvidenceRerun(deps: RerunsDeps, evidence: EvidenceReader, 
   return { findWork, runAll, endLeftovers };
 }
 
-/** Creates the run of reported tests and checks in a clean checkout. */
+/** Creates the run of reported tests and checks in a clean checkout, here or on another machine. */
 function createTestRunner(deps: RerunsDeps, closing: AbortSignal) {
-  const { checkouts, processes } = deps;
+  /** Runs commands where the project wants them, and then svc's own checks, which are always made here. */
+  async function checkWork(
+    session: RerunSession,
+    head: string,
+    { commands, ...run }: Pick<ChecksRun, 'commands' | 'mark' | 'timeoutMs' | 'signal' | 'progress'>,
+  ) {
+    const checker = deps.findChecker(session);
+    const work = deps.describeWork(session, head);
+    async function look(folder: string): Promise<RerunResult | null> {
+      run.progress('checks for duplicated code and for text in another language');
+      return deps.checkWork(session, head, folder);
+    }
+    if (checker === null)
+      return { ...(await deps.workChecks.check(work, { ...run, commands, look })), on: null };
+    run.progress(`runs them on ${checker.name}`);
+    const ends = await checker.check(work, { ...run, commands });
+    const { found } = await deps.workChecks.check(
+      { ...work, setup: null },
+      { ...run, commands: [], progress: () => undefined, look },
+    );
+    return { ends, found, on: checker.name };
+  }
 
   async function runTests(
     { session, tests, checks }: ToRunAgain,
     head: string,
     mark: string,
-    { timeoutSec, signal: asked, progress }: RerunRequest,
-  ): Promise<RerunResult[]> {
-    const signal = AbortSignal.any([asked, closing]);
-    const limits = { mark, timeoutMs: timeoutSec * 1000, signal };
-    const results: RerunResult[] = [];
-    try {
-      progress(`checks out ${head.slice(0, 10)} and makes it ready`);
-      const { folder, cwd } = await checkouts.makeCheckout(session, head, limits);
-      const running = {
-        processes,
-        environment: deps.workerEnvironment,
-        confine: (command: SessionCommand) => deps.confine({ ...session, worktree: folder }, command),
-        isConfined: session.profile === 'strict',
-      };
-      const all = [
-        ...tests,
-        ...checks.map((command) => ({ command, result: 'passed' as const, isCheck: true })),
-      ];
-      for (const [at, test] of all.entries()) {
-        progress(`runs ${at + 1} of ${all.length}: ${test.command}`);
-        const ran = await runAgain(test, { cwd, ...limits }, running);
-        results.push('isCheck' in test ? { ...ran, isCheck: true } : ran);
-      }
-      progress('checks for duplicated code and for text in another language');
-      const found = await deps.checkWork(session, head, folder);
-      return found === null ? results : [...results, found];
-    } finally {
-      await checkouts.removeCheckouts(session);
-    }
+    { timeoutSec, signal, progress }: RerunRequest,
+  ): Promise<{ results: RerunResult[]; on: string | null }> {
+    const all = [
+      ...tests,
+      ...checks.map((command) => ({ command, result: 'passed' as const, isCheck: true })),
+    ];
+    const { ends, found, on } = await checkWork(session, head, {
+      ...{ commands: all.map(({ command }) => command), mark, progress },
+      ...{ timeoutMs: timeoutSec * 1000, signal: AbortSignal.any([signal, closing]) },
+    });
+    const results = all.map((test, at) => compareWithReport(test, ends[at]!));
+    return { results: found === null ? results : [...results, found], on };
   }
 
   return runTests;

@@ -1,9 +1,7 @@
 import type { CallAuthor } from '../../core/api/operation.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import type { CommandConfinement } from '../../workers/runner/confine/index.ts';
-import type { CleanCheckouts } from '../../workers/runner/index.ts';
-import type { RunProcesses } from '../../workers/runner/processes/index.ts';
+import type { CheckedWork, CommandEnd, WorkChecks } from '../../workers/runner/checks/index.ts';
 import type { Session, Sessions } from '../../workers/sessions/index.ts';
 import type { Evidence, RerunResult, Verification } from './rows.ts';
 import type { BranchHead } from './state.ts';
@@ -13,11 +11,14 @@ export interface RerunsDeps {
   events: EventLog;
   clock: Clock;
   sessions: Sessions;
-  checkouts: CleanCheckouts;
-  processes: Pick<RunProcesses, 'readStartTime' | 'stop' | 'sweep' | 'contain'>;
-  /** The environment of a program that checks a worker's claims. */
-  workerEnvironment(extra: Record<string, string>): Record<string, string>;
-  confine: CommandConfinement;
+  workChecks: WorkChecks;
+  /** Describes what is checked of a session at a commit. Throws `unknown_project`. */
+  describeWork(session: RerunSession, commit: string): CheckedWork;
+  /**
+   * Finds the machine that reruns the evidence of a session: null for this one. Throws `no_runner` if there is none at
+   * the moment.
+   */
+  findChecker(session: Session): MachineChecker | null;
   /** svc's own checks in a clean checkout of the work; null for none. */
   checkWork(session: Session, head: string, checkout: string): Promise<RerunResult | null>;
   /** Throws `consent_missing` until someone has agreed to svc.yaml. */
@@ -29,6 +30,26 @@ export interface RerunsDeps {
   /** Sends the result of a rerun to the recipients of the session's handoff. Called inside `storage.write`. */
   tell(session: Session, text: string): void;
   log: { warn(facts: object, text: string): void };
+}
+
+/** A session with a branch. */
+export type RerunSession = Session & { repository: string };
+
+/** Another machine that checks work. */
+export interface MachineChecker {
+  /** Its name. */
+  name: string;
+  /** Runs commands in a clean checkout there, each for `timeoutMs` at most. Throws as `WorkChecks.check` does, and as fleets do. */
+  check(
+    work: CheckedWork,
+    run: {
+      commands: readonly string[];
+      mark: string;
+      timeoutMs: number;
+      signal: AbortSignal;
+      progress(message: string): void;
+    },
+  ): Promise<CommandEnd[]>;
 }
 
 /** The parts of the evidence that reruns need. */

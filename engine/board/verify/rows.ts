@@ -60,8 +60,15 @@ export interface Verification {
   headCommit: string | null;
   reportedAt: string | null;
   reportedBy: string | null;
-  /** The last rerun by svc. `head` is null for one by an older version. */
-  rerun: { at: string; by: string; head: string | null; agrees: boolean; results: RerunResult[] } | null;
+  /** The last rerun by svc. `on` is the other machine that made it, null for this one; `head` is null for one by an older version. */
+  rerun: {
+    at: string;
+    by: string;
+    on: string | null;
+    head: string | null;
+    agrees: boolean;
+    results: RerunResult[];
+  } | null;
   rerunState: RerunState;
   /** The reason why svc could not rerun them by itself; null if there was no problem. */
   rerunProblem: string | null;
@@ -108,6 +115,7 @@ export interface VerificationRow {
   rerun_by: string | null;
   rerun_mark: string | null;
   rerun_head: string | null;
+  rerun_on: string | null;
   rerun_due: number | null;
   rerun_problem: string | null;
 }
@@ -116,7 +124,14 @@ function readRerun(row: VerificationRow): Verification['rerun'] {
   if (row.rerun === null || row.rerun_at === null) return null;
   const results = JSON.parse(row.rerun) as RerunResult[];
   const agrees = results.every((each) => each.agrees);
-  return { at: rfc3339(row.rerun_at), by: row.rerun_by ?? '', head: row.rerun_head, agrees, results };
+  return {
+    at: rfc3339(row.rerun_at),
+    by: row.rerun_by ?? '',
+    on: row.rerun_on,
+    head: row.rerun_head,
+    agrees,
+    results,
+  };
 }
 
 export const toEvidence = (row: VerificationRow): Evidence => ({

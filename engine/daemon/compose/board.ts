@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs';
+import { relative } from 'node:path';
 import { type BoardDeps, createBoard } from '../../board/index.ts';
 import { createDataRetention, readRetentionAges } from '../../board/retention/index.ts';
 import { createPullRequestRecords } from '../../board/review/pull-requests/records.ts';
@@ -7,7 +9,7 @@ import { createStats, type StatsBooks } from '../../board/stats/index.ts';
 import type { Bus } from '../../bus/index.ts';
 import type { Dispatcher } from '../../dispatch/index.ts';
 import { findProfile, type Guard } from '../../knowledge/guard/index.ts';
-import { createCleanCheckouts } from '../../workers/runner/clean-checkout.ts';
+import { createWorkChecks } from '../../workers/runner/checks/index.ts';
 import { checkConfinement } from '../../workers/runner/confine/index.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import type { WorkerModules } from './workers.ts';
@@ -35,15 +37,17 @@ export function createBoardModule(
     callerPaths: workers.callerPaths,
     worktrees,
     processes,
-    checkouts: createCleanCheckouts({
-      worktrees,
-      setup,
-      processes,
-      agentsDir: paths.agents,
-      projectFolder: agents.resolveFolder,
-      log,
-      graceMs: shared.graceMs,
+    workChecks: createWorkChecks({
+      ...{ worktrees, setup, processes, agentsDir: paths.agents, log, graceMs: shared.graceMs },
+      environment: workers.childEnvironment,
+      confine: workers.confine,
     }),
+    describeWork: (session, commit) => ({
+      ...{ session, commit, repository: session.repository, port: session.port },
+      inside: relative(realpathSync(session.repository), realpathSync(agents.resolveFolder(session.project))),
+      setup: setup.readProjectSetup(session.project),
+    }),
+    findChecker: workers.fleet.findChecker,
     checkWork: async ({ baseCommit }, head, folder) =>
       baseCommit === null ? null : guard.checkWork(folder, `${baseCommit}...${head}`),
     tellOfEvidence: bus.tellOfSession,
@@ -52,8 +56,6 @@ export function createBoardModule(
     rerunsFor: () => findProfile(config().guard).reruns,
     findHold: workers.circuits.findCircuit,
     requireConsent: shared.requireConsent,
-    workerEnvironment: workers.childEnvironment,
-    confine: workers.confine,
     checkConfinement: () => checkConfinement(env),
     runsElsewhere: (project, wanted) => workers.fleet.findPool(project, wanted) !== null,
     createDispatch: others.createDispatch,

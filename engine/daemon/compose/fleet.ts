@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { listSecretVariables, resolveMachineHome } from '../../config/index.ts';
 import {
   createFleetAccess,
@@ -67,6 +68,15 @@ export function createFleetModule(shared: SharedDependencies, others: FleetPorts
     for (const name of [...listSecretVariables(config()), ...listProviderVariables(config())])
       delete left[name];
     return left;
+  }
+
+  /** Finds the entry of a project in `projects`; the workspace's own may have one with its folder. */
+  function findEntry(project: string | null) {
+    const { projects, project: own } = config();
+    const isOwn = project === null || project === own.name;
+    return projects.find(({ id, path }) =>
+      isOwn ? resolve(root, path) === resolve(root, own.root) : id === project,
+    );
   }
 
   function listWaiting(): WaitingSession[] {
@@ -171,8 +181,8 @@ export function createFleetModule(shared: SharedDependencies, others: FleetPorts
     },
     lostRuns: { listUnsettled: sessions.listUnsettled, findLostSession, recordSettled },
     listHolders: sessions.listHolders,
-    findConfiguredPool: (project) =>
-      config().projects.find(({ id }) => id === project)?.pool || config().fleet.pool,
+    findConfiguredPool: (project) => findEntry(project)?.pool || config().fleet.pool,
+    isVerifiedInPool: (project) => findEntry(project)?.verify === 'pool',
     nameProject: (project) => project ?? config().project.name,
     listPrograms(agent) {
       try {

@@ -3,6 +3,7 @@ import { SvcError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/log.ts';
 import { version } from '../../core/base/own-package.ts';
 import { resolveMachineHome } from '../../core/workspace/machine-home.ts';
+import { createWorkChecks } from '../../workers/runner/checks/index.ts';
 import {
   checkConfinement,
   createCommandConfinement,
@@ -60,6 +61,7 @@ export function composeMachineRunner({ folders, env, svc, log, closing }: Machin
     worktrees: worktreesDir,
   };
   const confinement = createConfinement({ env, root, configFile, paths, machineHome, svc });
+  const confine = createCommandConfinement(confinement, agentsDir);
   const runSockets = createRunSockets({ root, version, env });
   closing(runSockets.close);
   const setup = createSetup({
@@ -70,7 +72,7 @@ export function composeMachineRunner({ folders, env, svc, log, closing }: Machin
     },
     environment,
     configFile,
-    confine: createCommandConfinement(confinement, agentsDir),
+    confine,
     agentsDir,
     log,
     graceMs: GRACE_MS,
@@ -99,7 +101,10 @@ export function composeMachineRunner({ folders, env, svc, log, closing }: Machin
     log,
   });
   closing(runner.close);
-  return { runner, worktrees, transfers, runSockets, processes, environment };
+  const workChecks = createWorkChecks({
+    ...{ worktrees, setup, processes, agentsDir, log, graceMs: GRACE_MS, environment, confine },
+  });
+  return { runner, worktrees, transfers, runSockets, processes, environment, workChecks };
 }
 
 export type MachineRunnerParts = ReturnType<typeof composeMachineRunner>;

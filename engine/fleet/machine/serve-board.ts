@@ -23,6 +23,7 @@ import { locateMachineFolders, makeMachineFolders } from './machine-folders.ts';
 import { readOwnRules } from './own-rules.ts';
 import { listRecordedRuns } from './run-records.ts';
 import { startHeartbeats } from './send-heartbeats.ts';
+import { createCheckServer } from './serve-checks.ts';
 import { connectRuns, createOrderServer } from './serve-orders.ts';
 import { type ShortLife, watchShortLife } from './short-life.ts';
 import { watchRuns } from './watch-runs.ts';
@@ -101,13 +102,16 @@ export async function serveBoard(
     closing(watch.close);
     const { endAll } = watch;
     const joined = readJoinedFleet(folders.data);
+    const checks = createCheckServer({ checks: parts.workChecks, folders });
+    closing(checks.close);
+    await checks.clearLeft();
     if (life !== null) {
-      const countRuns = (): number => listRecordedRuns(folders.agents).length;
+      const countRuns = (): number => listRecordedRuns(folders.agents).length + checks.count();
       stay = watchShortLife(life, { board, countRuns, leave, log });
       closing(stay.close);
     }
     const orders = createOrderServer({
-      ...{ ...parts, folders, ports, env, refreshPath, rules, endAll },
+      ...{ ...parts, checks, folders, ports, env, refreshPath, rules, endAll },
       leave,
       onBegun: () => stay?.begun(),
       mustTrust: joined !== null,

@@ -21,6 +21,7 @@ import type { MachineFolders } from './machine-folders.ts';
 import type { OwnRules } from './own-rules.ts';
 import { listRecordedRuns, listRunsOf, readRunRecord, writeRunRecord } from './run-records.ts';
 import { sendLog } from './send-log.ts';
+import type { CheckServer } from './serve-checks.ts';
 import { checkAgentCommand, checkTrusted } from './trusted-commands.ts';
 
 interface Deps extends MachineRunnerParts {
@@ -35,6 +36,7 @@ interface Deps extends MachineRunnerParts {
   endAll(graceMs: number): void;
   /** Ends this runner, and removes its folders. */
   leave(): void;
+  checks: Pick<CheckServer, 'check'>;
   /** Called when the first order of a run has come. */
   onBegun(): void;
   /** True if the board has no shell here: its commands need the agreement of this machine's person. */
@@ -83,6 +85,12 @@ export function createOrderServer(deps: Deps) {
   /** Returns the end of a session's branch, with the newest commits of a confined worker; null for none. */
   const findTip = async (mirror: string, branch: string): Promise<string | null> =>
     existsSync(mirror) ? worktrees.findHead(mirror, branch) : null;
+
+  /** The board names its environment files and never sends them; this machine may have some of its own. */
+  function withOwnFiles(setup: OrderOf<'prepare'>['setup']) {
+    const own = rules.env[setup.id];
+    return own === undefined ? { ...setup, envFiles: [] } : { ...setup, folder: own };
+  }
 
   /** Reads a placement as this machine sees it. Throws `path_outside` for a folder that is not a worktree of ours. */
   function placeHere(placement: WirePlacement): LocalPlacement {
@@ -210,9 +218,7 @@ export function createOrderServer(deps: Deps) {
     async prepare(input) {
       const order = parseInput(orders.prepare, input, 'prepare');
       if (deps.mustTrust) checkTrusted(`the setup of ${order.setup.id}`, order.setup.setup, env);
-      // The board names its environment files and never sends them; this machine may have some of its own.
-      const own = rules.env[order.setup.id];
-      const setup = own === undefined ? { ...order.setup, envFiles: [] } : { ...order.setup, folder: own };
+      const setup = withOwnFiles(order.setup);
       const profile = raiseProfile(order.profile);
       const placement = placeHere(order.placement);
       const prepared = await runner.prepare({ ...order, profile, setup, placement });
@@ -272,6 +278,19 @@ export function createOrderServer(deps: Deps) {
       const logEnd = findLogEnd(run.sessionId);
       await runner.discard(run);
       return { logEnd };
+    },
+    async check(input, call) {
+      const order = parseInput(orders.check, input, 'check');
+      const { setup, commands, session } = order;
+      if (deps.mustTrust) {
+        checkTrusted(`the setup of ${setup.id}`, setup.setup, env);
+        for (const command of commands) checkTrusted('a check', [command], env);
+      }
+      const profile = raiseProfile(session.profile);
+      return deps.checks.check(
+        { ...order, session: { ...session, profile }, setup: withOwnFiles(setup) },
+        call,
+      );
     },
     clear: (input) => clear(parseInput(orders.clear, input, 'clear')),
     tips: (input) => transfers.listTips(mirrorOf(parseInput(orders.tips, input, 'tips').repository)),

@@ -1,4 +1,3 @@
 /** Acts on this machine: git worktrees, processes, sandboxes, setup; `runs/` is the one interface to all that for dispatch. */
-export type { CleanCheckouts } from './clean-checkout.ts';
 export { createRunSockets, type RunSockets, type SeatOfRun } from './run-sockets.ts';
 export { locatePrivateGit } from './worktrees/git/private-git.ts';

@@ -19,8 +19,8 @@ import {
   makeMachine,
   readLogHere,
   showSession,
-  type TestFleet,
   type TestMachine,
+  trustAgent,
   writeScript,
 } from '../../support/fleet.ts';
 import { isRunning } from '../../support/processes/processes.ts';
@@ -35,15 +35,6 @@ const awaitReady = (client: EngineClient) =>
     const [listed] = await client.call('runner.list', {});
     return listed?.state === 'ready' ? listed : null;
   }, 'the machine');
-
-/** Agrees there to the command of the scripted agent. */
-async function trustAgent({ box }: Pick<TestFleet, 'box'>, client: EngineClient): Promise<void> {
-  const { session } = await dispatch(client, { body: 'x', on: 'box2' });
-  const { failure } = await awaitEnd(client, session);
-  assert.equal(failure?.code, 'trust_missing');
-  const digest = /svc runner trust ([0-9a-f]{16})/.exec(failure?.text ?? '')?.[1] ?? '';
-  assert.equal((await box.svc('runner', 'trust', digest)).code, 0);
-}
 
 /** Gives another machine the agreements of the first one. */
 function copyTrust(from: TestMachine, to: TestMachine): void {

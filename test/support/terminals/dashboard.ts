@@ -336,7 +336,7 @@ export const evidence = (id: number, more: Partial<ListedEvidence> = {}): Listed
   head_commit: 'c'.repeat(40),
   reported_at: at(2),
   reported_by: `s-${id}`,
-  rerun: { at: at(1), by: 'svc', head: 'c'.repeat(40), agrees: true, results: [] },
+  rerun: { at: at(1), by: 'svc', on: null, head: 'c'.repeat(40), agrees: true, results: [] },
   rerun_state: null,
   rerun_problem: null,
   checks: [],

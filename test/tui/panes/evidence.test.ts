@@ -161,6 +161,7 @@ describe('acceptance criteria and tests', () => {
     const rerun = {
       at: '2026-03-01T11:59:00Z',
       by: 'user',
+      on: null,
       head: 'c'.repeat(40),
       agrees: false,
       results: [{ command: 'npm test', exit_code: 1, agrees: false, output: '1 failing' }],
@@ -217,6 +218,7 @@ describe('rerunning the reported tests', () => {
     const rerun = {
       at: '2026-03-01T12:00:00Z',
       by: 'user',
+      on: null,
       head: 'c'.repeat(40),
       agrees: false,
       results: [],

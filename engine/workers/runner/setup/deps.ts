@@ -31,7 +31,7 @@ export type SessionOfSetup = Pick<Session, 'sessionId' | 'taskId' | 'project' | 
 export interface PreparedSetup {
   session: SessionOfSetup;
   setup: ProjectSetup;
-  placement: LocalPlacement;
+  placement: Pick<LocalPlacement, 'worktree' | 'cwd' | 'port'>;
   runId: string;
   /** True if a worker may have written the contents of the worktree. */
   isOfWorkers(): Promise<boolean>;

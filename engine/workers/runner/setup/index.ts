@@ -15,7 +15,7 @@ import { listAbandonedRuns } from './run-commands.ts';
 import { runTeardown } from './tear-down.ts';
 
 export type { CommandSupervision } from './commands.ts';
-export type { TornDown } from './deps.ts';
+export type { SessionOfSetup, TornDown } from './deps.ts';
 export type { ProjectScope, ProjectSetup } from './projects.ts';
 export { createRunCommands } from './run-commands.ts';
 export { describeTeardownFailure } from './tear-down.ts';
