@@ -13,6 +13,7 @@ const GROUPS = {
   bus: ['hooks'],
   dispatch: [],
   receiver: [],
+  sources: [],
   notify: [],
   'linked-server': [],
   link: [],

@@ -175,6 +175,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       { words: ['stats'], load: async () => [(await import('./commands/engine/stats.ts')).statsCommand] },
       { words: ['fleet'], load: async () => (await import('./commands/engine/fleet.ts')).fleetCommands },
+      { words: ['source'], load: async () => (await import('./commands/engine/source.ts')).sourceCommands },
       { words: ['runner'], load: async () => (await import('./commands/engine/runner.ts')).runnerCommands },
       { words: ['server'], load: async () => (await import('./commands/engine/server.ts')).serverCommands },
       {

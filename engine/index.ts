@@ -94,6 +94,7 @@ export type { LinkStatus } from './link/status.ts';
 export type { TelemetryView } from './link/telemetry/view.ts';
 export type { EventDelivery } from './notify/rows.ts';
 export type { AccessLogEntry } from './receiver/serve.ts';
+export type { ListedSource, SourceTrial } from './sources/index.ts';
 export type { LoggedEvent } from './storage/index.ts';
 export type { OpenCircuit as AgentCircuit } from './workers/agents/index.ts';
 export type { HookEvent } from './workers/agents/presets/hook-event.ts';

@@ -32,6 +32,7 @@ export interface RunningEngine {
   http: { host: string; port: number } | null;
   receivers: { host: string; port: number }[];
   receiver_problem: string | null;
+  sources: { repository: string; problem: string | null }[];
   supervisor: number | null;
   /** Values of the engine: it keeps the environment that it was started with. */
   secrets: { key: string; name: string; is_set: boolean }[];

@@ -1,6 +1,7 @@
 import { connect as connectSocket } from 'node:net';
 import { asSvcError } from '../../engine/core/base/errors.ts';
 import { version } from '../../engine/core/base/own-package.ts';
+import { toPrintable } from '../../engine/core/base/text.ts';
 import { dataFolders, describeLink, isLinkTroubled, readDaemonRecord } from '../../engine/index.ts';
 import type { CommandContext } from '../command.ts';
 import {
@@ -82,6 +83,14 @@ export const checkSupervision = ({
     ? reportPass('receiver', receivers.length === 0 ? 'off: svc webhook serve opens it' : 'open')
     : reportWarning('receiver', `off: ${receiver_problem}`, 'fix this, then svc down and svc up'),
 ];
+
+/** Checks the repositories that are polled, a line each. */
+export const checkSources = ({ sources }: RunningEngine): DoctorCheck[] =>
+  sources.map(({ repository, problem }) =>
+    problem === null
+      ? reportPass('source', `${repository} is polled`)
+      : reportWarning('source', toPrintable(`${repository}: ${problem}`), 'svc source poll tries it again'),
+  );
 
 /** Checks the state of the link to a server; returns nothing for a workspace that was never linked. */
 export function checkLink({ link }: RunningEngine): DoctorCheck[] {

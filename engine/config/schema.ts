@@ -11,6 +11,7 @@ import { graphSchema, parsersSchema, sharedSchema } from '../knowledge/symbols/c
 import { serverSchema } from '../link/config.ts';
 import { notifySchema } from '../notify/config.ts';
 import { webhookSchema } from '../receiver/config.ts';
+import { sourcesSchema } from '../sources/config.ts';
 import { dbSchema, pathsSchema } from '../storage/config.ts';
 import { agentsSchema } from '../workers/agents/config.ts';
 import { chairSchema } from '../workers/sessions/guidance/config.ts';
@@ -20,7 +21,7 @@ import { projectSchema, projectsSchema, workspaceSchema } from './workspace.ts';
 /** Parses without compiling the schema first: at a start, which parses a file once, that takes longer. */
 export const UNCOMPILED = { jitless: true } as const;
 
-/** The whole of svc.yaml: the twenty sections in the order of the document, then those of receiver, notify, retention, graph, asks and fleet. */
+/** The whole of svc.yaml: the twenty sections in the order of the document, then those of receiver, notify, retention, graph, asks, fleet and sources. */
 export const configSchema = z.strictObject({
   agents: agentsSchema.prefault({}),
   ai: aiSchema.prefault({}),
@@ -48,6 +49,7 @@ export const configSchema = z.strictObject({
   graph: graphSchema.prefault({}),
   asks: asksSchema.prefault({}),
   fleet: fleetSchema.prefault({}),
+  sources: sourcesSchema,
 });
 
 /** The allowed sections of `ai.yaml` in the machine home. */

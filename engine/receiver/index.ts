@@ -6,6 +6,7 @@ import { SvcError } from '../core/base/errors.ts';
 import { createFailures } from '../core/http/signature-failures.ts';
 import type { Storage } from '../storage/index.ts';
 import type { Sessions } from '../workers/sessions/index.ts';
+import { type CodeHostIntake, createCodeHostIntake } from './codehost-intake.ts';
 import type { RouteSecrets } from './config.ts';
 import { SECRET_ROUTES } from './config.ts';
 import { type AgentLookup, createIntake, type ReceiverConfig } from './intake.ts';
@@ -20,6 +21,8 @@ import { createTaskRoute } from './routes/task.ts';
 import { type ListenOptions, type ReceiverListener, serveReceive } from './serve.ts';
 import type { ReceiverWorkspace } from './workspace-header.ts';
 
+export { type CodeHostEvent, LABEL, readCodeHostEvent } from './codehost-event.ts';
+export type { CodeHostIntake, CodeHostWork } from './codehost-intake.ts';
 export type { AgentLookup, ReceiverConfig, WebhookConfig } from './intake.ts';
 export type { ReceiverLog, RequestReceiver } from './receive.ts';
 
@@ -43,6 +46,7 @@ export interface ReceiverDeps {
 }
 
 export interface Receiver {
+  codeHost: CodeHostIntake;
   /** Answers requests without a port, under one list of secrets or one per route. Throws `secret_missing` when a secret is empty. */
   open(secrets: readonly string[] | RouteSecrets): RequestReceiver;
   /** Listens. Throws `secret_missing`, `address_refused`, `address_in_use`. */
@@ -58,9 +62,10 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   const failures = createFailures({ clock });
   const intake = createIntake(deps);
   const { workflow, tasks, decisions, sessions } = deps;
+  const codeHost = createCodeHostIntake({ intake, receipts, tasks, config });
   const routes: ReceiverRoutes = {
     task: createTaskRoute({ intake, receipts, tasks }),
-    codehost: createCodehostRoute({ intake, receipts, tasks, config }),
+    codehost: createCodehostRoute({ intake, codeHost }),
     chat: createChatRoute({ intake, workflow, tasks, decisions, sessions, config }),
     ...createDecisionRoutes({ workflow, decisions, tasks }),
   };
@@ -79,6 +84,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   }
 
   return {
+    codeHost,
     open: openReceive,
     listen: (options) =>
       serveReceive(openReceive(options.secrets), options, { clock, isLoopback: deps.isLoopback }),

@@ -28,6 +28,10 @@ export function renderEngineLines({ data: { status } }: Pick<State, 'data'>, cel
         status.receivers.map(formatAddress).join(', ') ||
           `off: ${status.receiver_problem ?? 'svc webhook serve starts it'}`,
       ],
+      ...status.sources.map(
+        ({ repository, problem }) =>
+          ['source', `${repository}: ${problem ?? 'polled'}`, problem === null ? undefined : 'warn'] as const,
+      ),
       ...status.secrets.map(
         ({ key, name, is_set: isSet }) =>
           [isSet ? 'has' : 'lacks', `${name} (${key})`, isSet ? undefined : 'warn'] as const,

@@ -1,7 +1,7 @@
 import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, EXIT, SvcError } from '../../../engine/core/base/errors.ts';
-import { formatCount } from '../../../engine/core/base/text.ts';
+import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
 import {
   describeLink,
   type Engine,
@@ -37,6 +37,15 @@ function formatReceiver({ receivers, receiver_problem: problem }: Status): strin
   return problem === null ? on : `${on}; the listener on ui.addr is ${off}`;
 }
 
+const formatSources = ({ sources }: Status): string | null =>
+  sources.length === 0
+    ? null
+    : sources
+        .map(({ repository, problem }) =>
+          toPrintable(`${repository}${problem === null ? '' : `: ${problem}`}`),
+        )
+        .join('; ');
+
 /** Formats the secrets of the engine, which may differ from the caller's. */
 function formatSecrets({ secrets }: Status): string | null {
   const lacking = secrets.filter(({ is_set }) => !is_set);
@@ -55,6 +64,7 @@ export function formatStatus(status: Status): string {
     ['workspace', `${status.workspace} (${status.root})`],
     ['supervisor', formatSupervisor(status)],
     ['receiver', formatReceiver(status)],
+    ['sources', formatSources(status)],
     ['secrets', formatSecrets(status)],
     ['http', status.http === null ? null : formatHostPort(status.http)],
     ['tasks', tasks.join(', ')],

@@ -4,7 +4,13 @@ import { configuration } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { type DoctorCheck, reportWarning } from '../../doctor/check.ts';
 import { checkClock, checkData } from '../../doctor/data.ts';
-import { checkAddresses, checkEngine, checkLink, checkSupervision } from '../../doctor/engine.ts';
+import {
+  checkAddresses,
+  checkEngine,
+  checkLink,
+  checkSources,
+  checkSupervision,
+} from '../../doctor/engine.ts';
 import { checkEngineEnvironment, checkPayers } from '../../doctor/environment.ts';
 import {
   checkAgents,
@@ -53,7 +59,9 @@ export const doctorCommand: Command = defineCommand({
     const checks: DoctorCheck[] = [
       ...machine,
       ...(running === null ? listUnchecked(configured) : [running.check]),
-      ...(engine === null ? [] : [...checkSupervision(engine), ...checkLink(engine)]),
+      ...(engine === null
+        ? []
+        : [...checkSupervision(engine), ...checkSources(engine), ...checkLink(engine)]),
       ...(engine === null || workspace === null || engine.version !== version
         ? []
         : [...(await checkEngineEnvironment(engine, workspace)), ...(await checkMachines(context))]),

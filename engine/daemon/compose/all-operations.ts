@@ -21,6 +21,7 @@ import { memoryOperations } from '../../knowledge/memory/operations.ts';
 import { graphOperations } from '../../knowledge/symbols/operations.ts';
 import { linkOperations, telemetryOperations } from '../../link/index.ts';
 import { notifyOperations } from '../../notify/operations.ts';
+import { sourceOperations } from '../../sources/operations.ts';
 import { eventOperations } from '../../storage/index.ts';
 import { findReadingTime, listUntoldBy } from '../../workers/agents/command.ts';
 import { circuitOperations } from '../../workers/agents/operations.ts';
@@ -232,6 +233,7 @@ function listOutsideOperations(
   return [
     ...notifyOperations(modules.notify),
     ...linkOperations(link),
+    ...sourceOperations(modules.sources),
     ...telemetryOperations(link.telemetry),
     ...entitlementsOperations({ entitlements: modules.entitlements }),
     ...hookOperations(modules.hooks),

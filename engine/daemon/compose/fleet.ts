@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { listSecretVariables, resolveMachineHome } from '../../config/index.ts';
+import { resolveMachineHome } from '../../config/index.ts';
 import {
   createFleetAccess,
   type FleetAccess,
@@ -9,7 +9,6 @@ import {
   type SilentMachine,
   type WaitingSession,
 } from '../../fleet/index.ts';
-import { listProviderVariables } from '../../gateway/index.ts';
 import { type AgentRegistry, listPrograms, locateAgent } from '../../workers/agents/index.ts';
 import { splitCommand } from '../../workers/agents/template.ts';
 import type { RunSockets } from '../../workers/runner/index.ts';
@@ -17,6 +16,7 @@ import type { PrepareCommand, RunProcesses } from '../../workers/runner/processe
 import type { WorktreeSetup } from '../../workers/runner/setup/index.ts';
 import type { GitAccess, Worktrees } from '../../workers/runner/worktrees/index.ts';
 import type { LostRun, Session, Sessions } from '../../workers/sessions/index.ts';
+import { buildPersonEnvironment } from './person-environment.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 
 /** Finds the branch of a session whose newest commits may be on another machine; null for any other. */
@@ -61,14 +61,6 @@ export function createFleetModule(shared: SharedDependencies, others: FleetPorts
   const { storage, events, clock, log, root, paths, config, env, dataId, closing } = shared;
   const { sessions, agents, runSockets, worktrees, git, setup, readStartTime, prepareCommand } = others;
   const { findGateway, onChange, loseRuns } = others;
-
-  /** ssh and a person's own command get all variables but those that hold secrets of svc. */
-  function buildTransportEnvironment(): NodeJS.ProcessEnv {
-    const left = { ...env };
-    for (const name of [...listSecretVariables(config()), ...listProviderVariables(config())])
-      delete left[name];
-    return left;
-  }
 
   /** Finds the entry of a project in `projects`; the workspace's own may have one with its folder. */
   function findEntry(project: string | null) {
@@ -132,7 +124,7 @@ export function createFleetModule(shared: SharedDependencies, others: FleetPorts
 
   const fleet = createFleetAccess({
     fleet: dataId,
-    env: buildTransportEnvironment(),
+    env: buildPersonEnvironment(shared),
     storage,
     clock,
     log,

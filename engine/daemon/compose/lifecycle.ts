@@ -75,6 +75,7 @@ export async function startModules(
   // No outside command reaches an engine that does not know its lease and its workers yet.
   link.applySettings();
   leases.start();
+  modules.sources.start();
   // Branches may have been merged or deleted while no engine ran.
   const compared = reviews
     .reconcileRegister()

@@ -14,6 +14,8 @@ export interface EngineStatus {
   receivers: { host: string; port: number }[];
   /** Why the receiver of `ui.addr` is off, a clause; null while it is on, or if nothing has tried to open it. */
   receiverProblem: string | null;
+  /** The repositories that are polled, and why that fails; null if it works. */
+  sources: { repository: string; problem: string | null }[];
   /** The process that restarts the engine after a crash; null for none. */
   supervisor: number | null;
   /** The variables that hold secrets, and whether the engine has them: it keeps the environment that it was started with. */

@@ -1,5 +1,6 @@
 import type { Board } from '../../board/index.ts';
 import { isLoopback, listReceiverSecrets, parseAddress } from '../../config/index.ts';
+import { runProgram } from '../../core/base/run-program.ts';
 import { findWorkspaceHostedBy } from '../../core/workspace/neighbours.ts';
 import type { Dispatcher } from '../../dispatch/index.ts';
 import { type EngineGateway, sumByTier } from '../../gateway/index.ts';
@@ -8,11 +9,17 @@ import { createNotify } from '../../notify/index.ts';
 import { createConfiguredReceiver } from '../../receiver/configured.ts';
 import { createReceiver } from '../../receiver/index.ts';
 import { createListeners } from '../../receiver/listeners.ts';
+import { createSources } from '../../sources/index.ts';
 import { findPortOwners } from '../../workers/runner/processes/index.ts';
+import { buildPersonEnvironment } from './person-environment.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import type { WorkerModules } from './workers.ts';
 
-/** Builds the modules that talk to other machines: `engine/notify`, `engine/link` and `engine/receiver`. */
+/** Limits of one request to a code host, made by the person's program. */
+const FORGE_MS = 60_000;
+const FORGE_BYTES = 32 * 1024 * 1024;
+
+/** Builds the modules that talk to other machines: `engine/notify`, `engine/link`, `engine/receiver` and `engine/sources`. */
 export function createOutsideModules(
   shared: SharedDependencies,
   { sessions, agents }: WorkerModules,
@@ -50,22 +57,20 @@ export function createOutsideModules(
     sumTierTokens: (day, since) => sumByTier(config(), others.gateway.books.sumSpentByProvider(day, since)),
   });
   closing(link.close);
-  const listeners = createListeners(
-    createReceiver({
-      storage,
-      workflow,
-      tasks,
-      decisions,
-      sessions,
-      clock,
-      config,
-      agents,
-      isLoopback,
-      workspace: { id: dataId, name: () => config().workspace.name },
-      log,
-    }),
-    requireConsent,
-  );
+  const received = createReceiver({
+    storage,
+    workflow,
+    tasks,
+    decisions,
+    sessions,
+    clock,
+    config,
+    agents,
+    isLoopback,
+    workspace: { id: dataId, name: () => config().workspace.name },
+    log,
+  });
+  const listeners = createListeners(received, requireConsent);
   closing(listeners.close);
   const receiver = createConfiguredReceiver({
     listeners,
@@ -79,5 +84,16 @@ export function createOutsideModules(
     },
     warn: (facts, text) => log.warn(facts, text),
   });
-  return { notify, link, listeners, receiver };
+  const sources = createSources({
+    ...{ storage, events, clock, log, codeHost: received.codeHost },
+    list: () => config().sources,
+    run: (program, args) =>
+      runProgram(program, args, {
+        // Not in a repository, whose settings a worker could have changed.
+        ...{ cwd: shared.paths.data, env: buildPersonEnvironment(shared) },
+        ...{ timeoutMs: FORGE_MS, mostBytes: FORGE_BYTES },
+      }),
+  });
+  closing(sources.close);
+  return { notify, link, listeners, receiver, sources };
 }

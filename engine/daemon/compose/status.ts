@@ -28,6 +28,7 @@ export function createEngineStatus(
       http,
       receivers: listeners.addresses(),
       receiverProblem: receiver.problem(),
+      sources: modules.sources.list().map(({ repository, problem }) => ({ repository, problem })),
       supervisor: findOwnSupervisor(env),
       secrets: findSecrets(config(), shared.secret),
       environment: { path: env.PATH ?? null, home: env.HOME ?? null },

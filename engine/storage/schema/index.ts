@@ -15,6 +15,7 @@ import { reviewsSchema } from './reviews.ts';
 import { runnersSchema } from './runners.ts';
 import { sessionPortsSchema } from './session-ports.ts';
 import { sessionsSchema } from './sessions.ts';
+import { sourcesSchema } from './sources.ts';
 import { stateCountsSchema } from './state-counts.ts';
 import { statsSchema } from './stats.ts';
 import { storedTextsSchema } from './stored-texts.ts';
@@ -47,4 +48,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   lostRunsSchema,
   brokerSchema,
   rerunMachinesSchema,
+  sourcesSchema,
 ];

@@ -85,6 +85,7 @@ test('exactly the keys that name a program, an address, a guard or a path need c
     'graph.exact',
     'fleet.pool',
     'fleet.pools',
+    'sources',
   ]);
   // For a new key that holds a command, an address or a folder, decide whether it needs consent.
   const telling = /command|address|folder|path of|credential|secret/i;

@@ -5,10 +5,12 @@ import { EVENTS } from '../../../engine/notify/events.ts';
 import { load } from './support.ts';
 
 const beside = (key: string): boolean =>
-  /^(?:webhook|notify|retain|graph|asks|fleet)\.|^server\.(?:titles|events|decide|decide_code)$/.test(key);
+  /^(?:webhook|notify|retain|graph|asks|fleet|sources)(?:\.|$)|^server\.(?:titles|events|decide|decide_code)$/.test(
+    key,
+  );
 const info = (key: string) => describeKeys().find((row) => row.key === key);
 
-test('the reference lists 87 keys in 20 sections, besides webhook, notify, retain, graph, asks, fleet and the linked server', () => {
+test('the reference lists 87 keys in 20 sections, besides webhook, notify, retain, graph, asks, fleet, sources and the linked server', () => {
   const keys = describeKeys().map(({ key }) => key);
   const documented = keys.filter((key) => !beside(key));
   // The document's keys, agents.permissions (what an agent on transport acp may do without asking), ai.prices,
@@ -37,6 +39,7 @@ test('the reference lists 87 keys in 20 sections, besides webhook, notify, retai
     'fleet.on_lost',
     'fleet.pools',
     'fleet.lost_after_sec',
+    'sources',
   ]);
   assert.equal(new Set(keys).size, keys.length);
 });
@@ -148,7 +151,7 @@ test('the JSON Schema is plain draft-07 with a description for every key', () =>
   const schema = buildJsonSchema() as {
     properties: Record<string, { properties?: Record<string, unknown> }>;
   };
-  assert.equal(Object.keys(schema.properties).length, 26);
+  assert.equal(Object.keys(schema.properties).length, 27);
   const timeout = schema.properties.agents?.properties?.timeout_sec as Record<string, unknown>;
   assert.equal(timeout.type, 'integer');
   assert.match(String(timeout.description), /Unset: 0 means the default/);

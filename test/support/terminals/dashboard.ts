@@ -285,6 +285,7 @@ export const engineStatus = (more: Partial<StatusRow> = {}): StatusRow => ({
   uptime_sec: 3600,
   memory_bytes: 100_000_000,
   http: null,
+  sources: [],
   receivers: [],
   tasks: { open: 0, assigned: 0, running: 0, done: 0, failed: 0 },
   asks_open: 0,

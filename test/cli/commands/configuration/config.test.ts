@@ -32,13 +32,13 @@ describe('svc init and svc config', () => {
     }
   });
 
-  test('the command lists 87 keys in 20 sections, besides webhook, notify, retain, graph, asks, fleet and the linked server, for people and programs', async () => {
+  test('the command lists 87 keys in 20 sections, besides webhook, notify, retain, graph, asks, fleet, sources and the linked server, for people and programs', async () => {
     const keys = (await ws.svc(['config', 'keys', '--json'])).json<
       { key: string; type: string; description: string }[]
     >();
     const own = keys.filter(
       ({ key }) =>
-        !/^(?:webhook|notify|retain|graph|asks|fleet)\.|^server\.(?:titles|events|decide|decide_code)$/.test(
+        !/^(?:webhook|notify|retain|graph|asks|fleet|sources)(?:\.|$)|^server\.(?:titles|events|decide|decide_code)$/.test(
           key,
         ),
     );

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { operation } from '../core/api/operation.ts';
+import type { Sources } from './index.ts';
+
+const repository = z.string().min(1).optional();
+
+/** Operations on the repositories that are polled. */
+export function sourceOperations(sources: Sources) {
+  return [
+    operation({
+      name: 'source.list',
+      about: 'The repositories that are polled for work, when that was done last, and why it fails.',
+      seat: 'trusted',
+      changes: false,
+      input: z.strictObject({}),
+      run: () => sources.list(),
+    }),
+    operation({
+      name: 'source.poll',
+      about: 'Poll the repositories now, all or one.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ repository }),
+      run: (input) => sources.poll(input.repository),
+    }),
+    operation({
+      name: 'source.test',
+      about: 'Ask the code host what a poll would turn into tasks now. Creates nothing.',
+      seat: 'chair',
+      changes: false,
+      input: z.strictObject({ repository }),
+      run: (input) => sources.test(input.repository),
+    }),
+  ];
+}
