@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the tests need: bubblewrap for strict workers, strace for system calls, tmux for the
 # dashboard, script(1) for other terminals, git extensions for repository layouts, PostgreSQL and a browser for the
-# linked server, shells for completion, nats-server for other machines, gh for code hosts. If it cannot install them, it prints a message and
-# exits with 0: the tests report what they skip.
+# linked server, shells for completion, nats-server for other machines, iproute2 and nftables for networks between them,
+# sshd to reach them, gh for code hosts. If it cannot install them, it prints a message and exits with 0: the tests report
+# what they skip.
 set -euo pipefail
 
-declare -A packages=([bwrap]=bubblewrap [strace]=strace [tmux]=tmux [script]=bsdutils [git-crypt]=git-crypt [git-lfs]=git-lfs [pg_ctlcluster]=postgresql [chromium]=chromium [fish]=fish [zsh]=zsh [nats-server]=nats-server [gh]=gh)
+declare -A packages=([bwrap]=bubblewrap [strace]=strace [tmux]=tmux [script]=bsdutils [git-crypt]=git-crypt [git-lfs]=git-lfs [pg_ctlcluster]=postgresql [chromium]=chromium [fish]=fish [zsh]=zsh [nats-server]=nats-server [ip]=iproute2 [nft]=nftables [sshd]=openssh-server [gh]=gh)
 wanted=()
 for program in "${!packages[@]}"; do
   PATH="$PATH:/usr/sbin" command -v "$program" > /dev/null || wanted+=("${packages[$program]}")

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { quoteForShell } from '../../engine/core/base/text.ts';
 import type { EngineClient } from '../../engine/index.ts';
@@ -26,6 +35,8 @@ export interface TestMachine {
   home: string;
   /** The command that replaces ssh. */
   via: string;
+  /** The environment of its logins. */
+  variables: Record<string, string>;
   /** Adds it to the fleet, and shares the project with its pool. */
   add(...flags: string[]): Promise<Ran>;
   /** Runs svc there, as its person. */
@@ -51,8 +62,15 @@ export interface TestMachine {
   close(): Promise<void>;
 }
 
-/** Creates a machine that has svc and git, and belongs to no fleet yet. */
-export function makeMachine(ws: TestWorkspace, name = 'box2'): TestMachine {
+/**
+ * Creates a machine that has svc and git, and belongs to no fleet yet.
+ * @param prefix words before each command of its person, e.g. those of another network
+ */
+export function makeMachine(
+  ws: TestWorkspace,
+  name = 'box2',
+  { prefix = [] }: { prefix?: readonly string[] } = {},
+): TestMachine {
   // The workspace removes its own folder while the runner there still works.
   const home = temporaryFolder('svc-test-machine-');
   const machineHome = join(home, 'svc');
@@ -70,7 +88,7 @@ export function makeMachine(ws: TestWorkspace, name = 'box2'): TestMachine {
   };
   install('svc', `exec ${[process.execPath, SVC].map(quoteForShell).join(' ')} "$@"`);
   writeProfiles(bin);
-  const own = {
+  const own: Record<string, string> = {
     ...{ HOME: home, SVC_HOME: machineHome, SHELL: '/bin/bash', LANG: 'C.UTF-8' },
     // What sshd gives, without the programs of the person's shell.
     PATH: PROGRAMS,
@@ -101,6 +119,7 @@ export function makeMachine(ws: TestWorkspace, name = 'box2'): TestMachine {
     name,
     home,
     via,
+    variables: own,
     install,
     installBeside(program, script) {
       writeProgram(beside, program, script);
@@ -114,7 +133,8 @@ export function makeMachine(ws: TestWorkspace, name = 'box2'): TestMachine {
     },
     svc: (...words) =>
       new Promise((resolve) => {
-        const child = execFile(join(bin, 'svc'), words, { env: own, cwd: home }, (_error, stdout, stderr) =>
+        const [program = '', ...rest] = [...prefix, join(bin, 'svc'), ...words];
+        const child = execFile(program, rest, { env: own, cwd: home }, (_error, stdout, stderr) =>
           resolve({ code: child.exitCode ?? 1, stdout, stderr }),
         );
       }),
@@ -253,12 +273,18 @@ export async function trustDigest(box: TestMachine, text: string): Promise<void>
   assert.equal((await box.svc('runner', 'trust', digest)).code, 0, text);
 }
 
-/** Agrees there to the command of the scripted agent. */
-export async function trustAgent({ box }: Pick<TestFleet, 'box'>, client: EngineClient): Promise<void> {
-  const { session } = await dispatch(client, { body: 'x', on: 'box2' });
+/** Agrees on a machine that has joined to the command of the scripted agent. */
+export async function trustAgent(client: EngineClient, box: TestMachine): Promise<void> {
+  const { session } = await dispatch(client, { body: 'x', on: box.name });
   const { failure } = await awaitEnd(client, session);
   assert.equal(failure?.code, 'trust_missing');
   await trustDigest(box, failure?.text ?? '');
+}
+
+/** Gives another machine the agreements of the first one. */
+export function copyTrust(from: TestMachine, to: TestMachine): void {
+  mkdirSync(join(to.home, 'svc'), { recursive: true, mode: 0o700 });
+  copyFileSync(join(from.home, 'svc/runner-trusted.json'), join(to.home, 'svc/runner-trusted.json'));
 }
 
 /** Reads the log of a session as the engine has it; empty before its first part. */

@@ -40,6 +40,10 @@ export interface TestHostOptions {
   shell?: string;
   /** Variables that the host gives its logins, e.g. PATH. */
   variables?: Record<string, string>;
+  /** Where it listens; default `127.0.0.1`. */
+  listen?: string;
+  /** Words before the command that starts it, e.g. those of another network. */
+  prefix?: readonly string[];
 }
 
 const makeKey = (file: string): void => {
@@ -62,7 +66,7 @@ function writeLogin(
   chmodSync(file, 0o755);
 }
 
-function writeClientConfig(folder: string, port: number): string {
+function writeClientConfig(folder: string, listen: string, port: number): string {
   const { username } = userInfo();
   const config = join(folder, 'config');
   const host = (name: string, lines: readonly string[]): string =>
@@ -76,7 +80,7 @@ function writeClientConfig(folder: string, port: number): string {
     host('closed', [key, known, 'Port 1']),
     host('nowhere', [key, 'HostName nowhere.invalid']),
     host('*', [
-      'HostName 127.0.0.1',
+      `HostName ${listen}`,
       `Port ${port}`,
       `User ${username}`,
       'IdentitiesOnly yes',
@@ -97,19 +101,20 @@ function writeClientConfig(folder: string, port: number): string {
   return config;
 }
 
-/** Starts a throwaway sshd on a free loopback port, for this user. */
+/** Starts a throwaway sshd on a free port, for this user. */
 export async function startTestHost(options: TestHostOptions = {}): Promise<TestHost> {
+  const { listen = '127.0.0.1', prefix = [] } = options;
   const folder = temporaryFolder('svc-sshd-');
   const home = join(folder, 'home');
   mkdirSync(home, { mode: 0o700 });
   const port = await findFreePort();
   for (const name of ['id', 'host-key']) makeKey(join(folder, name));
   const hostKey = readFileSync(join(folder, 'host-key.pub'), 'utf8');
-  writeFileSync(join(folder, 'known_hosts'), `[127.0.0.1]:${port} ${hostKey}`);
+  writeFileSync(join(folder, 'known_hosts'), `[${listen}]:${port} ${hostKey}`);
   writeLogin(join(folder, 'login'), home, options);
-  const config = writeClientConfig(folder, port);
+  const config = writeClientConfig(folder, listen, port);
   const settings = [
-    'ListenAddress 127.0.0.1',
+    `ListenAddress ${listen}`,
     `Port ${port}`,
     `HostKey ${join(folder, 'host-key')}`,
     `AuthorizedKeysFile ${join(folder, 'id.pub')}`,
@@ -123,14 +128,15 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
   ];
   writeFileSync(join(folder, 'sshd_config'), `${settings.join('\n')}\n`);
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
-  const server = spawn(SSHD, ['-D', '-e', '-f', join(folder, 'sshd_config')], {
+  const [program = SSHD, ...words] = [...prefix, SSHD, '-D', '-e', '-f', join(folder, 'sshd_config')];
+  const server = spawn(program, words, {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let log = '';
   const listening = new Promise<void>((resolve, reject) => {
     server.stderr.on('data', (chunk: Buffer) => {
       log = `${log}${chunk}`.slice(-4000);
-      if (log.includes(`listening on 127.0.0.1 port ${port}`)) resolve();
+      if (log.includes(`listening on ${listen} port ${port}`)) resolve();
     });
     server.once('exit', () => reject(new Error(`sshd has ended: ${log}`)));
   });

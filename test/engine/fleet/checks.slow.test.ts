@@ -167,7 +167,7 @@ describe('evidence that is rerun on a machine that has joined', { skip: BROKER_M
       assert.equal((await ws.svc(['project', 'share', 'own', 'default'])).code, 0);
       const client = await ws.connect();
       await until(async () => (await client.call('runner.list', {}))[0]?.state === 'ready', 'the machine');
-      await trustAgent({ box }, client);
+      await trustAgent(client, box);
       const session = await reportPassed(client, 'test -f made.txt');
       const refused = await client.call('verify.rerun', { session }).catch((error: SvcError) => error);
       assert.ok(refused instanceof SvcError);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -13,6 +13,7 @@ import type { EngineClient } from '../../../engine/index.ts';
 import { BROKER_MISSING } from '../../support/broker.ts';
 import {
   awaitEnd,
+  copyTrust,
   dispatch,
   invite,
   makeJoinedFleet,
@@ -36,12 +37,6 @@ const awaitReady = (client: EngineClient) =>
     return listed?.state === 'ready' ? listed : null;
   }, 'the machine');
 
-/** Gives another machine the agreements of the first one. */
-function copyTrust(from: TestMachine, to: TestMachine): void {
-  mkdirSync(join(to.home, 'svc'), { recursive: true, mode: 0o700 });
-  copyFileSync(join(from.home, 'svc/runner-trusted.json'), join(to.home, 'svc/runner-trusted.json'));
-}
-
 const awaitMachine = (client: EngineClient, wanted: string) =>
   until(async () => {
     const found = (await client.call('runner.list', {})).find(({ pool }) => pool === wanted);
@@ -59,7 +54,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
       const client = await ws.connect();
       const listed = await awaitReady(client);
       assert.deepEqual([listed.transport, listed.name, listed.pool], ['broker', 'box2', 'default']);
-      await trustAgent(fleet, client);
+      await trustAgent(client, fleet.box);
       const { session, task } = await dispatch(client, {
         body: writeScript(
           COMMIT('early'),
@@ -94,7 +89,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     try {
       const first = await ws.connect();
       await awaitReady(first);
-      await trustAgent(fleet, first);
+      await trustAgent(first, fleet.box);
       first.close();
       const strikes: Record<string, () => unknown> = {
         broker: () => process.kill(readPid(ws.root), 'SIGKILL'),
@@ -137,7 +132,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     try {
       const client = await ws.connect();
       await awaitReady(client);
-      await trustAgent(fleet, client);
+      await trustAgent(client, fleet.box);
       const { session } = await dispatch(client, { body: writeScript('hang'), on: 'box2' });
       await until(async () => (await showSession(client, session)).state === 'running');
       await until(() => box.listWorkers().length > 0);
@@ -199,7 +194,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
     try {
       const client = await ws.connect();
       await awaitReady(client);
-      await trustAgent(fleet, client);
+      await trustAgent(client, fleet.box);
       copyTrust(fleet.box, other);
       assert.equal((await ws.svc(['project', 'share', 'workspace', 'gpu'])).code, 0);
       const staying = other.svc('runner', 'join', await invite(ws, '--pool', 'gpu'), '--once');
@@ -269,7 +264,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
       writeFileSync(join(ws.root, 'start.sh'), script);
       const client = await ws.connect();
       await awaitReady(client);
-      await trustAgent(fleet, client);
+      await trustAgent(client, fleet.box);
       copyTrust(fleet.box, other);
       assert.equal((await ws.svc(['project', 'share', 'workspace', 'gpu'])).code, 0);
       const { session } = await dispatch(client, {
