@@ -58,6 +58,8 @@ export function createCodeHostIntake({
         ...named,
         source: 'codehost',
         sourceRef,
+        sourceUrl: readPage(work.url),
+        authorRole: ROLES.find((role) => role === work.association?.toLowerCase()) ?? null,
         actor: formatCodehostActor(work.sender),
         author: formatCodehostActor(work.author),
         isVouched: isVouchedByService(work),
@@ -115,6 +117,27 @@ function findStranger(
   return isKnown
     ? null
     : `it was sent here by ${formatCodehostActor(sender)}, whom the code host does not report as owner, member or collaborator`;
+}
+
+/** https://docs.github.com/en/graphql/reference/enums#commentauthorassociation */
+const ROLES = [
+  'owner',
+  'member',
+  'collaborator',
+  'contributor',
+  'first_time_contributor',
+  'first_timer',
+  'mannequin',
+  'none',
+];
+
+const LONGEST_URL = 500;
+
+/** Returns the address of a page that a person may follow; null for any other. */
+function readPage(url: string | null): string | null {
+  if (url === null || url.length > LONGEST_URL || !URL.canParse(url)) return null;
+  const { protocol, username, password, href } = new URL(url);
+  return protocol === 'https:' && username === '' && password === '' ? href : null;
 }
 
 /** Removes NUL, which a program's argument cannot contain; an event's sender cannot be asked to correct it. */

@@ -47,6 +47,10 @@ export interface ParsedTask {
   context?: string;
   source: 'task' | 'codehost' | 'chat';
   sourceRef: string | null;
+  /** See `Task.sourceUrl`. */
+  sourceUrl?: string | null;
+  /** See `Task.authorRole`. */
+  authorRole?: string | null;
   actor: string;
   /** Why its author is not trusted, as a clause; absent for a trusted author. */
   stranger?: string | null;
@@ -117,6 +121,8 @@ export function createIntake({
         timeoutSec: incoming.timeoutSec,
         source,
         sourceRef: incoming.sourceRef,
+        sourceUrl: incoming.sourceUrl ?? null,
+        authorRole: incoming.authorRole ?? null,
         stranger,
         origin: {
           isTitleGiven: title !== undefined,

@@ -27,6 +27,14 @@ const listInputChanges = (
   ]);
 
 /** Renders what a decision agrees to, why it waits, and the whole prompt. */
+/** Names the author outside svc, with their role in the repository. */
+const formatAuthor = (
+  task: { author: string | null; author_role: string | null } | undefined,
+): string | null =>
+  task == null || task.author === null
+    ? null
+    : `${task.author}${task.author_role === null ? '' : ` (${task.author_role.replaceAll('_', ' ')})`}`;
+
 export function renderDecisionPreview(state: State, row: ShownDecision, cells: number): PanePreview {
   const loaded = findDetail(state, 'decision', row.decision_id);
   const detail = loaded?.detail;
@@ -49,8 +57,11 @@ export function renderDecisionPreview(state: State, row: ShownDecision, cells: n
           ['needs approval', row.why],
           [
             'from',
-            [sender, row.source_ref, formatTimeSince(row.created_at, state.now)].filter(Boolean).join(' · '),
+            [sender, row.source_ref, formatAuthor(detail?.task), formatTimeSince(row.created_at, state.now)]
+              .filter(Boolean)
+              .join(' · '),
           ],
+          ['page', detail?.task.source_url],
           // The title is usually the first line of the prompt, which is shown above.
           ['title', detail?.task.prompt.startsWith(row.title) ? null : row.title],
           ['template', detail?.task.template],

@@ -1,5 +1,5 @@
 import { formatClockTime, formatLocalTime, localizeTimes } from '../../engine/core/base/text.ts';
-import { isPausedRun, nameEvent, nameTaskState } from '../../engine/index.ts';
+import { describeTaskSource, isPausedRun, nameEvent, nameTaskState } from '../../engine/index.ts';
 import { hasFactsBox } from '../layout/layout.ts';
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
@@ -12,9 +12,6 @@ import type { PanePreview } from './pane.ts';
 import { renderAgreement, renderPlanLines } from './plan.ts';
 import { addResumeTime, canStillRun } from './states.ts';
 import { formatTimeSince, formatWait } from './time.ts';
-
-export const describeTaskSource = (task: { source: string; source_ref: string | null }): string =>
-  task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`;
 
 /** Renders the facts about a task, the plan of its run, its prompt and history. */
 export function renderTaskPreview(state: State, row: ShownTask, cells: number): PanePreview {
@@ -62,7 +59,11 @@ function renderTaskFacts(state: State, row: ShownTask, cells: number, shown: str
         ['title', shown?.startsWith(row.title) ? null : row.title],
         ['agent', row.agent === null ? 'none yet: A assigns one' : shown === null ? row.agent : null],
         ['project', row.project],
-        ['from', `${describeTaskSource(row)}, ${formatTimeSince(row.created_at, state.now)}`],
+        [
+          'from',
+          `${describeTaskSource(findDetail(state, 'task', row.task_id)?.detail?.task ?? row)}, ${formatTimeSince(row.created_at, state.now)}`,
+        ],
+        ['page', findDetail(state, 'task', row.task_id)?.detail?.task.source_url],
         ['attempt', row.attempt > 1 ? String(row.attempt) : null],
         ['session', row.session_id],
         ['paused', describePause(row, session?.pause ?? null, state.now), 'warn'],

@@ -1,5 +1,5 @@
 import { formatCount } from '../../engine/core/base/text.ts';
-import { nameSessionState, nameTaskState } from '../../engine/index.ts';
+import { describeTaskSource, nameSessionState, nameTaskState } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import { describeWindow } from '../state/windows.ts';
 import {
@@ -13,7 +13,7 @@ import { renderAskPreview } from './ask-preview.ts';
 import { renderDecisionPreview } from './decision-preview.ts';
 import { definePane, type PanePreview } from './pane.ts';
 import { renderRunPreview } from './run-preview.ts';
-import { describeTaskSource, renderTaskPreview } from './task-preview.ts';
+import { renderTaskPreview } from './task-preview.ts';
 import { describeQuietRuns, getTitle, WORK_COLUMNS } from './work-columns.ts';
 
 /** The words that a filter finds a row by, such as `status:failed` or `status:running`. */

@@ -8,6 +8,7 @@ import {
 } from '../../../engine/core/base/text.ts';
 import {
   describeConsent,
+  describeTaskSource,
   type EditResult,
   type EngineClient,
   listSetupFacts,
@@ -168,8 +169,9 @@ const show = defineCommand({
             ['needs approval', decision.why],
             [
               'from',
-              decision.source_ref === null ? decision.source : `${decision.source} (${decision.source_ref})`,
+              describeTaskSource({ ...task, source: decision.source, source_ref: decision.source_ref }),
             ],
+            ['page', task.source_url],
             ['asked', formatLocalTime(decision.created_at)],
             [
               'decided',

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { formatAge, formatCount, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
 import {
+  describeTaskSource,
   formatSitePath,
   type LoggedEvent,
   nameEvent,
@@ -192,7 +193,8 @@ function formatTask(
         ['project', task.project],
         ['ledger', task.ledger],
         ['archived', task.archived_at === null ? null : formatLocalTime(task.archived_at)],
-        ['from', task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`],
+        ['from', describeTaskSource(task)],
+        ['page', task.source_url],
         ['stranger', task.stranger],
         ['decision', decided],
         [

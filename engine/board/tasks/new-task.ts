@@ -22,6 +22,10 @@ export interface NewTask {
   priority?: -1 | 0 | 1 | undefined;
   source: TaskSource;
   sourceRef?: string | null | undefined;
+  /** See `Task.sourceUrl`. */
+  sourceUrl?: string | null | undefined;
+  /** See `Task.authorRole`. */
+  authorRole?: string | null | undefined;
   /** See `Task.stranger`. */
   stranger?: string | null | undefined;
   /** See `TaskOrigin`; unknown if left out. */
@@ -55,9 +59,11 @@ export function createTaskInsert(
       ledger: task.ledger ?? null,
       source: task.source,
       source_ref: task.sourceRef ?? null,
+      source_url: task.sourceUrl ?? null,
       stranger: task.stranger ?? null,
       title_given: task.origin?.isTitleGiven === true ? 1 : 0,
       author: task.origin?.author ?? null,
+      author_role: task.authorRole ?? null,
       vouched: task.origin?.isVouched === true ? 1 : 0,
       decision_id: null,
       session_id: null,

@@ -28,6 +28,12 @@ export interface Task {
   ledger: string | null;
   source: TaskSource;
   sourceRef: string | null;
+  /** The page of the issue or comment that it came from, https; null if unknown. */
+  sourceUrl: string | null;
+  /** The handle of its author outside svc: `codehost:octocat`; null for a task of this machine. */
+  author: string | null;
+  /** What the author is in the repository, as the code host says: `owner`, `member`; null if it does not say. */
+  authorRole: string | null;
   /** The reason why its author is not trusted, a clause; null for a trusted author. Such a task needs `strict`. */
   stranger: string | null;
   decisionId: string | null;
@@ -64,7 +70,11 @@ export interface TaskOrigin {
 }
 
 /** A task in a list, which may have ten thousand: without its long texts. */
-export interface ListedTask extends Omit<Task, 'body' | 'prompt' | 'context' | 'acceptanceCriteria'> {
+export interface ListedTask
+  extends Omit<
+    Task,
+    'body' | 'prompt' | 'context' | 'acceptanceCriteria' | 'sourceUrl' | 'author' | 'authorRole'
+  > {
   /** True if a decision of it is pending. */
   waits: boolean;
 }
@@ -82,9 +92,11 @@ export interface TaskRow {
   ledger: string | null;
   source: TaskSource;
   source_ref: string | null;
+  source_url: string | null;
   stranger: string | null;
   title_given: 0 | 1;
   author: string | null;
+  author_role: string | null;
   vouched: 0 | 1;
   decision_id: number | null;
   session_id: number | null;
@@ -118,9 +130,11 @@ export const NEW_TASK_COLUMNS = [
   'ledger',
   'source',
   'source_ref',
+  'source_url',
   'stranger',
   'title_given',
   'author',
+  'author_role',
   'vouched',
   'timeout_sec',
   'priority',
@@ -181,6 +195,9 @@ export function toTask(row: TaskRow): Task {
   const acceptanceCriteria = JSON.parse(row.acceptance_criteria) as string[];
   return {
     ...toListedFields(row),
+    sourceUrl: row.source_url,
+    author: row.author,
+    authorRole: row.author_role,
     acceptanceCriteria,
     body: row.body,
     prompt: buildPrompt(row, acceptanceCriteria),

@@ -123,6 +123,18 @@ export const pendingDecision = z.strictObject({
   title: titleField,
   source: z.enum(['task', 'codehost', 'chat', 'cli', 'tool', 'tui']).describe('where the task comes from'),
   author: shortText('the handle of its author outside svc').nullable(),
+  author_role: word('what the author is in the repository, as the code host says: `member`')
+    .nullable()
+    .default(null),
+  reference: shortText('the issue or comment of the code host that it came from: `acme/shop#12`')
+    .nullable()
+    .default(null),
+  url: z
+    .url({ protocol: /^https$/ })
+    .max(600)
+    .nullable()
+    .default(null)
+    .describe('the page of that issue or comment'),
   prompt_length: z.int().min(0).describe('in characters; the prompt itself is not sent'),
   why: plainText(300).describe('why it waits, in words of svc'),
   since: time,

@@ -15,8 +15,16 @@ const SOURCES: Readonly<Record<WaitingDecision['source'], string>> = {
   tui: 'the dashboard',
 };
 
-export const describeOrigin = ({ source, author }: Pick<WaitingDecision, 'source' | 'author'>): ChatSpan[] =>
-  author === null ? own(SOURCES[source]) : formatSpans`${own(SOURCES[source])}, ${author}`;
+/** Names where a task comes from: its kind, its author with the role in the repository. */
+export function describeOrigin({
+  source,
+  author,
+  author_role: role,
+}: Pick<WaitingDecision, 'source' | 'author' | 'author_role'>): ChatSpan[] {
+  if (author === null) return own(SOURCES[source]);
+  const named = formatSpans`${own(SOURCES[source])}, ${author}`;
+  return role == null ? named : formatSpans`${named} (${role.replaceAll('_', ' ')})`;
+}
 
 /** Names a decision: its title, or a replacement. */
 export const nameDecision = ({

@@ -49,18 +49,22 @@ export function sayEvent({ workspace, event }: MessageFacts): ChatSpan[][] {
   ];
 }
 
+const describeReference = (reference: string, url: string | null): ChatSpan[] =>
+  url == null ? formatSpans`${reference}` : formatSpans`${reference} ${url}`;
+
 /** Builds a message about a decision, and its outcome. */
 export function sayDecision(
   workspace: string,
   decision: PendingDecision,
   { isWaiting, said }: { isWaiting: boolean; said: ChatSpan[] | null },
 ): ChatSpan[][] {
-  const { agent, project, prompt_length, decision_id, task_id, hash, why } = decision;
+  const { agent, project, prompt_length, decision_id, task_id, hash, why, reference, url } = decision;
   return [
     formatSpans`${own(isWaiting ? 'Waits for approval' : 'Waited for approval')}: ${nameDecision(decision)}`,
     formatSpans`Where: ${describePlace(workspace, project)}`,
     formatSpans`Agent: ${agent ?? own('none')}`,
     formatSpans`From: ${describeOrigin(decision)}`,
+    ...(reference == null ? [] : [formatSpans`About: ${describeReference(reference, url)}`]),
     formatSpans`Why: ${why}`,
     own(`Prompt ${prompt_length.toLocaleString('en')} characters, not shown here`),
     own(`${decision_id} about ${task_id}, fingerprint ${hash.slice(0, 8)}`),

@@ -164,6 +164,14 @@ export function DecisionPage({
             <dd>{decision.agent ?? 'none'}</dd>
             <dt>From</dt>
             <dd>{joinSpans(describeOrigin(decision))}</dd>
+            {decision.reference != null && (
+              <>
+                <dt>About</dt>
+                <dd>
+                  <ReferenceLink reference={decision.reference} url={decision.url} />
+                </dd>
+              </>
+            )}
             <dt>Why it waits</dt>
             <dd>{decision.why}</dd>
             <dt>Since</dt>
@@ -186,6 +194,10 @@ export function DecisionPage({
     </Page>
   );
 }
+
+/** Links to the issue or comment of a code host, and names the host: any machine of the account may have sent the address. */
+const ReferenceLink = ({ reference, url }: { reference: string; url: string | null }) =>
+  url === null ? reference : <a href={url} rel="noreferrer">{`${reference} on ${new URL(url).host}`}</a>;
 
 /** Lists workspaces of the account with their last contact. */
 export function WorkspacesPage({

@@ -19,6 +19,7 @@ import { sourcesSchema } from './sources.ts';
 import { stateCountsSchema } from './state-counts.ts';
 import { statsSchema } from './stats.ts';
 import { storedTextsSchema } from './stored-texts.ts';
+import { taskPagesSchema } from './task-pages.ts';
 import { tasksSchema } from './tasks.ts';
 import { waitHandlesSchema } from './wait-handles.ts';
 
@@ -49,4 +50,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   brokerSchema,
   rerunMachinesSchema,
   sourcesSchema,
+  taskPagesSchema,
 ];

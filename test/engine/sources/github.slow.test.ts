@@ -96,6 +96,12 @@ describe('a repository of GitHub that is polled with gh', { skip: GH_MISSING }, 
     );
     assert.match(task.body, /^Fix this\.\n\nBroken login\n\nIt fails\./);
     assert.equal(decision?.state, 'pending');
+    const page = `https://${github.host}/acme/shop/issues/2`;
+    assert.deepEqual([task.source_url, task.author, task.author_role], [page, 'codehost:acme', 'owner']);
+    const shown = await ws.svc(['decision', 'show', decision?.decision_id ?? '']);
+    assert.match(shown.stdout, /from +codehost \(acme\/shop#2\) by codehost:acme \(owner\)\n/);
+    assert.ok(shown.stdout.includes(`${page}\n`), shown.stdout);
+    assert.equal((await client.call('task.page', { id: task.task_id })).url, page);
     assert.deepEqual(sessions, []);
   });
 

@@ -541,6 +541,7 @@ export function showDecision(
     prompt,
     context: null,
     acceptance_criteria: [],
+    ...{ source_url: null, author: null, author_role: null },
   };
   const stamp = getSubjectStamp(self.state().data, { kind: 'decision', id: `d-${id}` });
   const detail = { decision, task, plan: plan(id, more), changes: [] };
@@ -553,7 +554,16 @@ export function showDecision(
 export function showTask(self: Bench, id: number, more: Partial<ListedPlan> = {}): Bench {
   const row = self.state().data.tasks.get(`t-${id}`)!;
   const { waits: _waits, ...rest } = row;
-  const task = { ...rest, body: row.title, prompt: row.title, context: null, acceptance_criteria: [] };
+  const task = {
+    ...rest,
+    body: row.title,
+    prompt: row.title,
+    context: null,
+    acceptance_criteria: [],
+    source_url: null,
+    author: null,
+    author_role: null,
+  };
   const stamp = getSubjectStamp(self.state().data, { kind: 'task', id: `t-${id}` });
   const detail = { task, decision: null, sessions: [], timeline: [], plan: plan(id, more) };
   return self.send({ type: 'detail', loaded: { kind: 'task', id: `t-${id}`, stamp, detail, problem: null } });

@@ -51,7 +51,7 @@ interface PullRequestDeps {
   resolveFolder(project: string | null): string;
   records: PullRequestRecords;
   readEvidence(sessionId: string): Promise<Verification>;
-  findTask(id: string): Pick<Task, 'taskId' | 'sessionId' | 'source' | 'sourceRef' | 'project'>;
+  findTask(id: string): Pick<Task, 'taskId' | 'sessionId' | 'source' | 'sourceRef' | 'sourceUrl' | 'project'>;
 }
 
 /** Creates the operations on pull requests. */
@@ -117,7 +117,7 @@ const findTaskPage = ({ sessions, worktrees, records, findTask, resolveFolder }:
     changes: false,
     input: z.strictObject({ id: z.string() }),
     async run({ id }) {
-      const { taskId, sessionId, source, sourceRef, project } = findTask(id);
+      const { taskId, sessionId, source, sourceRef, sourceUrl, project } = findTask(id);
       const { root } = await worktrees.findRepository(resolveFolder(project));
       const untrusted = await worktrees.listUntrustedSettings(root, { isQuiet: isQuiet(sessions) });
       const address = untrusted.find((name) => /^(?:remote|url)\./i.test(name));
@@ -131,7 +131,7 @@ const findTaskPage = ({ sessions, worktrees, records, findTask, resolveFolder }:
       if (pullRequest !== null) return { taskId, url: findPullRequestPage(pullRequest, remotes) };
       if (source !== 'codehost' || sourceRef === null)
         throw new SvcError('not_found', `${taskId} has no pull request, and came from no issue`);
-      return { taskId, url: findIssuePage(sourceRef, remotes) };
+      return { taskId, url: sourceUrl ?? findIssuePage(sourceRef, remotes) };
     },
   });
 

@@ -38,6 +38,29 @@ test('an opened issue creates a task of the template codehost from its title and
   assert.deepEqual([task.source, task.sourceRef], ['codehost', 'octo/workshop#9']);
 });
 
+test('a task keeps the page of its issue and the role of its author, and no other address', async () => {
+  await rig.ask(codehost(issueOpened(), 'issues'));
+  const { sourceUrl, author, authorRole } = rig.tasks.get('t-1');
+  assert.deepEqual(
+    [sourceUrl, author, authorRole],
+    ['https://codehost.example/octo/workshop/issues/9', 'codehost:octo', 'owner'],
+  );
+  const addresses = [
+    'javascript:alert(1)',
+    'http://a.example/',
+    'https://me@a.example/',
+    'x',
+    `https://a/${'x'.repeat(600)}`,
+  ];
+  for (const [at, html_url] of addresses.entries()) {
+    const event = issueOpened({ id: 900 + at });
+    const issue = { ...event.issue, html_url, author_association: 'KING\u202e' };
+    const { body } = await rig.ask(codehost({ ...event, issue }, 'issues'));
+    const task = rig.tasks.get(body.task_id);
+    assert.deepEqual([task.sourceUrl, task.authorRole], [null, null], html_url);
+  }
+});
+
 test('the event headers of the real services are accepted too', async () => {
   const names = ['x-codehost-event', 'x-github-event', 'x-gitea-event', 'x-forgejo-event'];
   for (const [index, name] of names.entries()) {
