@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { SvcError } from '../../core/base/errors.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { version } from '../../core/base/own-package.ts';
 import { createIdentity } from '../broker/identity.ts';
 import { FLEET_PROTOCOL } from '../wire/index.ts';
@@ -12,11 +13,31 @@ import {
   sealMessage,
   subjectsOf,
 } from '../wire/join-line.ts';
-import { connectToBroker, createBrokerKey } from '../wire/nats.ts';
+import { type Broker, type BrokerAccess, connectToBroker, createBrokerKey } from '../wire/nats.ts';
 import { type JoinedFleet, readJoinedFleet, writeJoinedFleet } from './joined-fleet.ts';
 import { locateMachineFolders, makeMachineFolders } from './machine-folders.ts';
 
 const JOIN_MS = 20_000;
+/**
+ * How often an attempt is made that the broker drops, and one that it refuses: while others are invited or join, it reads
+ * its list again, and then knows a valid invitation only a moment later.
+ */
+const MOST_DROPPED = 3;
+const MOST_REFUSED = 10;
+const AGAIN_MS = 200;
+
+/** Connects as an invited machine. Throws `join_invalid` for an invitation that is not valid, `broker_unreachable`. */
+async function connectInvited(access: BrokerAccess): Promise<Broker> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await connectToBroker(access, () => undefined);
+    } catch (error) {
+      const isRefused = /authorization/i.test(asSvcError(error).message);
+      if (tries < (isRefused ? MOST_REFUSED : MOST_DROPPED)) await delay(AGAIN_MS);
+      else if (isRefused) throw joinError('the invitation is spent or too old');
+      else throw error;
+    }
+}
 
 /**
  * Joins a fleet with the line of an invitation: this machine creates its keys, and the board takes it in. Returns the
@@ -41,10 +62,7 @@ export async function joinFleet(
     createBrokerKey(),
   ];
   const access = { servers, authority, inbox: subjects.joined(id), login: { user: id, password } };
-  const broker = await connectToBroker(access, () => undefined).catch((error: SvcError) => {
-    if (!/authorization/i.test(error.message)) throw error;
-    throw joinError('the invitation is spent or too old');
-  });
+  const broker = await connectInvited(access);
   try {
     const request = sealMessage(secret, 'request', {
       ...{ host: hostname(), name, protocol: FLEET_PROTOCOL, version },
