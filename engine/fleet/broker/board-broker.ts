@@ -20,6 +20,7 @@ import {
   type BrokerUsers,
   readBrokerSetting,
   writeBrokerFiles,
+  writeBrokerSetting,
   writeBrokerUsers,
 } from './broker-files.ts';
 import { createBrokerProcess } from './broker-process.ts';
@@ -90,6 +91,11 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
   const process = createBrokerProcess({
     ...{ data, env, log, readStartTime: deps.readStartTime },
     readListen: () => parseAddress(setting?.listen ?? ''),
+    async writeFiles() {
+      if (setting === null) return;
+      await writeBrokerFiles(data, fleet, setting);
+      writeBrokerUsers(data, fleet, setting, deps.listUsers());
+    },
   });
 
   function take(runner: string, number: string): void {
@@ -192,7 +198,7 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
         connection = null;
         await process.stop();
       }
-      await writeBrokerFiles(data, fleet, setting);
+      writeBrokerSetting(data, setting);
       await start();
     },
     start,

@@ -35,7 +35,14 @@ export function readBrokerSetting(data: string): BrokerSetting | null {
   return text === null ? null : setting.parse(JSON.parse(text));
 }
 
-/** Writes everything that the broker is started with. */
+/** Writes the setting, so that it survives a power cut: nothing else has the keys. */
+export function writeBrokerSetting(data: string, value: BrokerSetting): void {
+  const files = locateBrokerFiles(data);
+  makePrivateFolder(data, files.folder);
+  replacePrivate(files.setting, JSON.stringify(value), { isDurable: true });
+}
+
+/** Writes what the broker is started with, besides those who may connect. */
 export async function writeBrokerFiles(data: string, fleet: string, value: BrokerSetting): Promise<void> {
   const files = locateBrokerFiles(data);
   makePrivateFolder(data, files.folder);
@@ -43,7 +50,6 @@ export async function writeBrokerFiles(data: string, fleet: string, value: Broke
   replacePrivate(files.key, server.key);
   replacePrivate(files.certificate, server.certificate);
   replacePrivate(files.config, formatConfig(data, fleet, value));
-  replacePrivate(files.setting, JSON.stringify(value), { isDurable: true });
 }
 
 /** Writes who may connect, and what each may say and hear. */

@@ -59,6 +59,7 @@ export function createBrokerProcess({
   log,
   readListen,
   readStartTime,
+  writeFiles,
 }: {
   data: string;
   env: NodeJS.ProcessEnv;
@@ -66,6 +67,8 @@ export function createBrokerProcess({
   readListen(): NetworkAddress;
   /** Returns when a process was started; null if there is none. */
   readStartTime(pid: number): string | null;
+  /** Writes all that it is started with: its files may have been removed, or be of an earlier version. */
+  writeFiles(): Promise<void>;
 }): BrokerProcess {
   const files = locateBrokerFiles(data);
   let isWanted = false;
@@ -116,6 +119,7 @@ export function createBrokerProcess({
         throw new SvcError('address_in_use', `another program listens at ${formatAddress(readListen())}`, {
           hint: 'svc fleet init --listen names another address',
         });
+      await writeFiles();
       const child = spawn(program, ['-c', files.config], {
         cwd: files.folder,
         env: { PATH: env.PATH, HOME: env.HOME },
