@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { asSvcError } from '../../core/base/errors.ts';
 import { openLog } from '../../core/base/log.ts';
 import { version } from '../../core/base/own-package.ts';
@@ -98,7 +98,11 @@ export async function serveBoard(
     }
     const lease = openLease(folders.data, GRACE_MS);
     const { runner } = parts;
-    const watch = watchRuns({ runner, agentsDir: folders.agents, lease, graceMs: GRACE_MS, log });
+    const watch = watchRuns({
+      ...{ runner, agentsDir: folders.agents, lease, graceMs: GRACE_MS, log },
+      hasEnded: ({ sessionId, runId }) =>
+        parts.processes.readExit(join(folders.agents, sessionId, runId)) !== null,
+    });
     closing(watch.close);
     const { endAll } = watch;
     const joined = readJoinedFleet(folders.data);

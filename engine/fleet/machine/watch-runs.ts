@@ -9,18 +9,32 @@ const LOOK_MS = 1000;
 /** Ends the runs of this machine that must not continue without the board: all at the end of the lease, and each a minute after its time limit. */
 export function watchRuns({
   runner,
+  hasEnded,
   agentsDir,
   lease,
   graceMs,
   log,
 }: {
   runner: Pick<MachineRunner, 'stop'>;
+  /** Reports whether the agent of a run has ended by itself. */
+  hasEnded(run: RunName): boolean;
   agentsDir: string;
   lease: Pick<Lease, 'isOver'>;
   graceMs: number;
   log: Log;
 }): { look(): void; endAll(grace: number): void; close(): void } {
   const ending = new Set<string>();
+
+  function recordReason(run: RunName, record: RunRecord, reason: NonNullable<RunRecord['endedBy']>): void {
+    log.warn({ ...run, reason }, 'the run is ended without the board');
+    try {
+      // On disk before the first signal: its exit code means nothing.
+      writeRunRecord(agentsDir, run, { ...record, endedBy: reason });
+    } catch (error) {
+      // It has just been discarded, or the disk is full; it ends in any case.
+      log.warn({ ...run, error: asSvcError(error).message }, 'the reason of its end was not recorded');
+    }
+  }
 
   function endRun(
     run: RunName,
@@ -30,14 +44,8 @@ export function watchRuns({
   ): void {
     if (ending.has(run.runId)) return;
     ending.add(run.runId);
-    try {
-      // On disk before the first signal: its exit code means nothing.
-      writeRunRecord(agentsDir, run, { ...record, endedBy: reason });
-    } catch (error) {
-      // It has just been discarded, or the disk is full; it ends in any case.
-      log.warn({ ...run, error: asSvcError(error).message }, 'the reason of its end was not recorded');
-    }
-    log.warn({ ...run, reason }, 'the run is ended without the board');
+    // The exit code of one that only waits to be collected counts.
+    if (!hasEnded(run)) recordReason(run, record, reason);
     runner.stop(run, grace).catch((error: unknown) => {
       ending.delete(run.runId);
       log.error({ ...run, error: asSvcError(error).message }, 'the run did not end');

@@ -52,6 +52,7 @@ describe('the lease of a machine', () => {
 
 describe('the runs of a machine without its board', () => {
   function makeRuns(...records: Partial<RunRecord>[]) {
+    const ended = new Set<string>();
     const agentsDir = temporaryFolder('svc-runs-');
     const runs = records.map((record, at) => {
       const run = { sessionId: `s-${at + 1}`, runId: randomUUID() };
@@ -71,11 +72,12 @@ describe('the runs of a machine without its board', () => {
           stopped.push(`${sessionId} ${graceMs}`);
         },
       },
+      hasEnded: ({ runId }) => ended.has(runId),
       ...{ agentsDir, graceMs: GRACE_MS, log: pino({ enabled: false }) },
       lease: { isOver: () => isOver },
     });
     return {
-      ...{ agentsDir, runs, stopped, watch },
+      ...{ agentsDir, runs, stopped, watch, ended },
       endLease() {
         isOver = true;
       },
@@ -92,6 +94,18 @@ describe('the runs of a machine without its board', () => {
     watch.look();
     assert.deepEqual(stopped, ['s-1 5000']);
     assert.equal(readRunRecord(agentsDir, runs[0]!)?.endedBy, 'lease');
+  });
+
+  it('a run that has ended by itself and waits for the board keeps its own end', (t) => {
+    const { agentsDir, runs, watch, ended, endLease } = makeRuns({}, {});
+    t.after(watch.close);
+    ended.add(runs[0]!.runId);
+    endLease();
+    watch.look();
+    assert.deepEqual(
+      runs.map((run) => readRunRecord(agentsDir, run)?.endedBy),
+      [null, 'lease'],
+    );
   });
 
   it('runs are ended at their own limit, and all at once if they were given up', (t) => {
