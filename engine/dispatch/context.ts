@@ -77,18 +77,24 @@ export interface OtherMachines {
    */
   findDestination(project: string | null, wanted: WantedMachine): Destination | null;
   /**
-   * Chooses the machine for a session that waits, or explains why none takes it, a clause. Its own machine goes first.
+   * Opens the choice of machines for sessions that wait, to be used at once.
    * @param working how many sessions work on each machine
    */
-  chooseMachine(
-    wanted: Pick<ReadySession, 'agent' | 'project' | 'runner' | 'mayMove'> & {
+  openChoice(working: ReadonlyMap<string | null, number>): MachineChoice;
+}
+
+/** Chooses machines for many sessions, by what is known of the machines at one moment. */
+export interface MachineChoice {
+  /** Chooses the machine for a session, or explains why none takes it, a clause. Its own machine goes first. */
+  choose(
+    wanted: Pick<ReadySession, 'agent' | 'project' | 'runner' | 'mayMove' | 'profile'> & {
       /** Null before it exists. */
       sessionId: string | null;
       pool: string;
-      profile: string;
     },
-    working: ReadonlyMap<string | null, number>,
   ): { runner: string } | { why: string };
+  /** Counts a session as working on a machine. */
+  take(runner: string): void;
 }
 
 /** The dependencies of the dispatcher. */

@@ -58,8 +58,8 @@ export interface DescriberDeps {
   /** Only for a running session; null otherwise. */
   facts(sessionId: string): StreamFacts | null;
   circuits: Pick<AgentCircuits, 'findCircuit'>;
-  /** Explains why no machine takes a session that waits, a clause; null if that is not why. */
-  explainWait(session: Session): string | null;
+  /** Returns a function that explains why no machine takes a session that waits, a clause; null if that is not why. */
+  startExplaining(): (session: Session) => string | null;
   /** Returns the name of a machine by its id. */
   nameMachine(runner: string): string;
   untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
@@ -92,6 +92,7 @@ export function createSessionDescriber(deps: DescriberDeps) {
   function describeSession(
     session: Session,
     seen: Seen,
+    explainWait: (session: Session) => string | null,
     untoldBy: DescriberDeps['untold'],
     saved: ReadonlyMap<string, number>,
     pulls: ReadonlyMap<string, KnownPullRequest>,
@@ -105,7 +106,7 @@ export function createSessionDescriber(deps: DescriberDeps) {
       lastLine: null,
       committed: null,
       held: state === 'queued' ? deps.circuits.findCircuit(session.agent) : null,
-      waitsFor: state === 'queued' && session.pool !== null ? deps.explainWait(session) : null,
+      waitsFor: state === 'queued' && session.pool !== null ? explainWait(session) : null,
       machine: session.runner === null ? null : deps.nameMachine(session.runner),
       untold: untoldBy(session),
       savedTokens: saved.get(sessionId) ?? 0,
@@ -140,6 +141,12 @@ export function createSessionDescriber(deps: DescriberDeps) {
       known.set(key, untold);
       return untold;
     };
-    return all.map((session) => describeSession(session, seen, untoldBy, saved, pulls));
+    // Most lists have none that waits for a machine.
+    let explain: ReturnType<DescriberDeps['startExplaining']> | null = null;
+    const explainWait = (session: Session): string | null => {
+      explain ??= deps.startExplaining();
+      return explain(session);
+    };
+    return all.map((session) => describeSession(session, seen, explainWait, untoldBy, saved, pulls));
   };
 }

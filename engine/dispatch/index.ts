@@ -17,7 +17,7 @@ import { createReadSettings } from './settings.ts';
 import { createStop } from './stop-session.ts';
 import { createRunSupervision } from './supervise-run.ts';
 
-export type { DispatchDeps, OtherMachines, RunKeys } from './context.ts';
+export type { DispatchDeps, MachineChoice, OtherMachines, RunKeys } from './context.ts';
 export { describeRun, explainSvc, quoteTask, recallEarlierRun, remindRules } from './texts/index.ts';
 
 export interface Dispatcher extends DispatchPort, RunPlanner {

@@ -100,13 +100,10 @@ export async function planRun(
   const choice =
     destination === null || agent === null
       ? null
-      : deps.machines.chooseMachine(
-          {
-            ...{ ...destination, sessionId: null, agent, project, profile },
-            mayMove: deps.sessions.mayMove({ cwd: null, continues: options.continues ?? null }),
-          },
-          deps.sessions.countByRunner(),
-        );
+      : deps.machines.openChoice(deps.sessions.countByRunner()).choose({
+          ...{ ...destination, sessionId: null, agent, project, profile },
+          mayMove: deps.sessions.mayMove({ cwd: null, continues: options.continues ?? null }),
+        });
   const waitsFor = choice !== null && 'why' in choice ? choice.why : null;
   const hasRoom =
     destination === null ? running + queued + (race?.length ?? 1) <= deps.cap : waitsFor === null;

@@ -63,28 +63,19 @@ const countByMachine = (working: readonly Pick<Owner, 'runner'>[]): Map<string |
 
 /** Chooses the machine of each session that waits, and leaves out those that none takes. */
 function placeWaiting(
-  { machines, profile }: Pick<DispatchDeps, 'machines' | 'profile'>,
+  { machines }: Pick<DispatchDeps, 'machines'>,
   waiting: readonly ReadySession[],
   working: ReadonlyMap<string | null, number>,
 ): WaitingRun[] {
-  const counts = new Map(working);
+  const choice = machines.openChoice(working);
   return waiting.flatMap((session): WaitingRun[] => {
-    const { sessionId, agent, project, priority, pool, runner, mayMove } = session;
+    const { sessionId, agent, project, priority, pool } = session;
     const run = { sessionId, agent, project, priority };
     if (pool === null) return [{ ...run, runner: null }];
-    const wanted = {
-      sessionId,
-      pool,
-      agent,
-      project,
-      runner,
-      mayMove,
-      profile: session.profile ?? profile(),
-    };
-    const choice = machines.chooseMachine(wanted, counts);
-    if ('why' in choice) return [];
-    counts.set(choice.runner, (counts.get(choice.runner) ?? 0) + 1);
-    return [{ ...run, runner: choice.runner }];
+    const chosen = choice.choose({ ...session, pool });
+    if ('why' in chosen) return [];
+    choice.take(chosen.runner);
+    return [{ ...run, runner: chosen.runner }];
   });
 }
 

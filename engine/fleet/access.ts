@@ -8,10 +8,10 @@ import type { CheckedWork, CommandEnd } from '../workers/runner/checks/index.ts'
 import { countBranch, type MachineRunner, NOTHING_KEPT } from '../workers/runner/runs/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { RemoteCheck } from './check-there.ts';
-import { chooseCandidate } from './choose-machine.ts';
 import type { Fleet, FleetDeps, RunningBranch } from './fleet.ts';
 import { createGoneRunner } from './gone-runner.ts';
 import { createInvites, type Invite } from './invites.ts';
+import { openChoice } from './open-choice.ts';
 import {
   createRunnerRecords,
   LOCAL_MACHINE as LOCAL,
@@ -45,6 +45,8 @@ export interface FleetAccessDeps
   nameProject(project: string | null): string;
   /** The programs of an agent's command; empty for an unknown agent. */
   listPrograms(agent: string): readonly string[];
+  /** The guard profile of a session before its first run. */
+  readProfile(): string;
   /** Reports whether `fleet init` has created a broker. */
   hasBroker(): boolean;
   /** Lists the machines that have not been cleaned of a session's lost runs. */
@@ -323,28 +325,20 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
       shares.check(deps.nameProject(project), pool);
       return { pool, runner: runner?.id ?? null };
     },
-    chooseMachine({ sessionId, pool, runner, mayMove, agent, project, profile }, working) {
-      try {
-        shares.check(deps.nameProject(project), pool);
-      } catch (error) {
-        return { why: asSvcError(error).message };
-      }
-      const programs = deps.listPrograms(agent);
-      const holders = sessionId === null ? [] : deps.listHolders(sessionId);
-      const candidates = records
-        .list()
-        .filter((each) => (runner === null || mayMove ? each.pool === pool : each.id === runner))
-        .map((record) => ({
-          record,
-          state: fleet?.readState(record.id) ?? null,
-          hasAgent: fleet?.hasPrograms(record.id, programs) ?? null,
-          working: working.get(record.id) ?? 0,
-          isHolder: holders.includes(record.id),
-        }));
-      if (candidates.length === 0 && runner !== null) return { why: 'its machine was removed' };
-      const wanted = { agent, isStrict: profile === 'strict' };
-      return chooseCandidate(candidates, wanted, { home: runner, now: deps.clock.now() });
-    },
+    openChoice: (working) =>
+      openChoice(
+        {
+          listRecords: records.list,
+          readState: (id) => fleet?.readState(id) ?? null,
+          hasPrograms: (id, programs) => fleet?.hasPrograms(id, programs) ?? null,
+          checkShare: (project, pool) => shares.check(deps.nameProject(project), pool),
+          listPrograms: deps.listPrograms,
+          listHolders: deps.listHolders,
+          readProfile: deps.readProfile,
+          now: deps.clock.now,
+        },
+        working,
+      ),
     async close() {
       await (await loading)?.close();
     },

@@ -66,6 +66,14 @@ function findObstacle(
   return working >= most ? short(`${name} is full: ${working} of ${most}`) : null;
 }
 
+/** A list of sessions repeats them for each. */
+const MOST_REASONS = 5;
+
+function joinReasons(reasons: readonly string[]): string {
+  const more = reasons.length - MOST_REASONS;
+  return [...reasons.slice(0, MOST_REASONS), ...(more > 0 ? [`and ${more} more machines`] : [])].join('; ');
+}
+
 /**
  * Chooses the machine with the most room; otherwise the reasons of all.
  * @param home the id of the machine that has the session's worktree and conversation; null for none. Others are
@@ -88,6 +96,6 @@ export function chooseCandidate(
     if (candidate === own && (obstacle === null || obstacle.isShort)) break;
   }
   return best === null
-    ? { why: reasons.join('; ') || 'the pool has no machine' }
+    ? { why: joinReasons(reasons) || 'the pool has no machine' }
     : { runner: best.record.id };
 }

@@ -138,11 +138,7 @@ function listWorkOperations({ config, events, clock }: SharedDependencies, modul
         return own?.permissions ?? config().agents.permissions;
       },
       circuits,
-      explainWait: (session) =>
-        explainWait(modules, session, {
-          configured: config().guard.profile || 'lite',
-          now: clock.now(),
-        }),
+      startExplaining: () => explainWaits(modules, clock.now()),
       nameMachine: modules.fleet.nameMachine,
       untold: (session) => listUntoldBy(agents, session),
       findReadingTime: (session) => findReadingTime(agents, session),
@@ -162,18 +158,18 @@ function listWorkOperations({ config, events, clock }: SharedDependencies, modul
   ];
 }
 
-/** Explains why no machine takes a session that waits for one; null if one does, or if it waits for something else. */
-function explainWait(
+/** Returns a function that explains why no machine takes a session that waits for one; null if one does, or if it waits for something else. */
+function explainWaits(
   { fleet, sessions }: Pick<EngineModules, 'fleet' | 'sessions'>,
-  { cwd, continues, resumeAt, ...session }: Session,
-  { configured, now }: { configured: string; now: number },
-): string | null {
-  const { sessionId, agent, project, pool, runner, profile } = session;
-  if (pool === null || (resumeAt !== null && Date.parse(resumeAt) > now)) return null;
-  const mayMove = sessions.mayMove({ cwd, continues });
-  const wanted = { sessionId, agent, project, pool, runner, mayMove, profile: profile ?? configured };
-  const choice = fleet.chooseMachine(wanted, sessions.countByRunner());
-  return 'why' in choice ? choice.why : null;
+  now: number,
+): (session: Session) => string | null {
+  const choice = fleet.openChoice(sessions.countByRunner());
+  return ({ sessionId, agent, project, pool, runner, profile, cwd, continues, resumeAt }) => {
+    if (pool === null || (resumeAt !== null && Date.parse(resumeAt) > now)) return null;
+    const mayMove = sessions.mayMove({ cwd, continues });
+    const chosen = choice.choose({ sessionId, agent, project, pool, runner, mayMove, profile });
+    return 'why' in chosen ? chosen.why : null;
+  };
 }
 
 /** Lists the operations on svc.yaml, projects and worktrees. */

@@ -72,12 +72,11 @@ export function createFleetModule(shared: SharedDependencies, others: FleetPorts
   }
 
   function listWaiting(): WaitingSession[] {
-    const working = sessions.countByRunner();
+    const choice = fleet.openChoice(sessions.countByRunner());
     return sessions.ready(clock.now(), { onlyElsewhere: true }).flatMap(({ sessionId, pool, ...rest }) => {
       if (pool === null) return [];
-      const profile = rest.profile ?? (config().guard.profile || 'lite');
-      const choice = fleet.chooseMachine({ ...rest, sessionId, pool, profile }, working);
-      return 'why' in choice ? [{ sessionId, pool, why: choice.why }] : [];
+      const chosen = choice.choose({ ...rest, sessionId, pool });
+      return 'why' in chosen ? [{ sessionId, pool, why: chosen.why }] : [];
     });
   }
 
@@ -176,6 +175,7 @@ export function createFleetModule(shared: SharedDependencies, others: FleetPorts
     findConfiguredPool: (project) => findEntry(project)?.pool || config().fleet.pool,
     isVerifiedInPool: (project) => findEntry(project)?.verify === 'pool',
     nameProject: (project) => project ?? config().project.name,
+    readProfile: () => config().guard.profile || 'lite',
     listPrograms(agent) {
       try {
         return listPrograms(locateAgent(agents.findCommand(agent).template, agent));
