@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { SvcError } from '../../../../core/base/errors.ts';
 import { createKeyedQueue } from '../../../../core/base/serial-queue.ts';
+import { createWorkLimit } from '../../../../core/base/work-limit.ts';
 import { createGit, type GitAccess } from '../git/create-git.ts';
 import type { Git } from '../git/git.ts';
 import { readCommonDir } from '../git/git-folders.ts';
@@ -23,6 +24,9 @@ import { bindGit, readPack, writePack } from './packs.ts';
 
 /** Tips that one end names to the other, so that the objects behind them are not sent again. */
 export const MOST_TIPS = 1000;
+
+/** Packs of work that are read at the same time: each takes a process, and a machine may send it slowly. */
+const MOST_PACKS = 16;
 
 /** What the work of a session on another machine is checked against. */
 export interface ArrivingWork {
@@ -100,6 +104,12 @@ const requireCommon = (repository: string): string => {
   throw new SvcError('not_a_repository', `${repository} is not a git repository`);
 };
 
+/**
+ * Names the turns of work on one ref. Work on others goes on beside it: a machine that sends slowly, or stops in the
+ * middle, delays no other.
+ */
+const turnOf = (common: string, name: string): string => `${common} ${name}`;
+
 /** Names a new folder for what arrives, on the file system of the repository. */
 const scratchIn = (common: string): string => join(common, 'svc', `incoming-${randomUUID()}`);
 
@@ -114,6 +124,7 @@ const nameFormat = (id: string): string => (id.length === 64 ? 'sha256' : 'sha1'
 export function createTransfers(access: GitAccess): Transfers {
   const { git, close } = createGit(access);
   const enqueue = createKeyedQueue();
+  const limitPacks = createWorkLimit(MOST_PACKS);
   const identities = new Map<string, Promise<string>>();
 
   async function identify(repository: string, commit: string): Promise<string> {
@@ -171,11 +182,11 @@ export function createTransfers(access: GitAccess): Transfers {
     findCommit: (repository, ref) => resolveCommit(git, repository, ref),
     receiveWork({ repository, branch, baseCommit, tip, snapshot = null }, input) {
       const common = requireCommon(repository);
-      return enqueue(common, async () => {
+      return enqueue(turnOf(common, branch), async () => {
         const now = await resolveCommit(git, repository, branchRef(branch));
         const wanted = snapshot === null ? [tip] : [tip, snapshot.commit];
         const range = { wanted, known: [baseCommit, ...(now === null ? [] : [now])] };
-        await readPack(git, common, { ...range, scratch: scratchIn(common) }, input);
+        await limitPacks(() => readPack(git, common, { ...range, scratch: scratchIn(common) }, input));
         // A snapshot of ours, which the work that it was taken of replaces.
         const known = now !== null && (await isSnapshot(repository, branch, now)) ? now : null;
         const work = { branch, base: baseCommit, tip, now, known };
@@ -186,15 +197,15 @@ export function createTransfers(access: GitAccess): Transfers {
     },
     receiveAside({ repository, baseCommit, ...snapshot }, input) {
       const common = requireCommon(repository);
-      return enqueue(common, async () => {
+      return enqueue(turnOf(common, snapshot.ref), async () => {
         const range = { wanted: [snapshot.commit], known: [baseCommit] };
-        await readPack(git, common, { ...range, scratch: scratchIn(common) }, input);
+        await limitPacks(() => readPack(git, common, { ...range, scratch: scratchIn(common) }, input));
         await setSnapshot(bindGit(git, common), common, snapshot);
       });
     },
     restoreSnapshot({ repository, branch, ref }) {
       const common = requireCommon(repository);
-      return enqueue(common, async () => {
+      return enqueue(turnOf(common, branch), async () => {
         const snapshot = await resolveCommit(git, repository, ref);
         const tip = await resolveCommit(git, repository, branchRef(branch));
         if (snapshot === null || tip === null || !(await isAncestor(git, repository, tip, snapshot))) return;
