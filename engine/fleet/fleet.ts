@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../core/base/clock.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
+import { mapLimit } from '../core/base/map-limit.ts';
 import { settleWithin } from '../core/base/settle-within.ts';
 import type { CheckedWork, CommandEnd } from '../workers/runner/checks/index.ts';
 import type { MachineRunner, RunName } from '../workers/runner/runs/index.ts';
@@ -81,6 +82,7 @@ export interface RunningBranch {
 const FETCH_MS = 5000;
 /** How often the work of running sessions is taken over, in case their machine is lost, ms. */
 const SAVE_MS = 120_000;
+const MOST_SAVES = 4;
 /** How long a machine that leaves stays connected, ms. */
 const FAREWELL_MS = 1000;
 /** How long a machine that is cut off may take to begin to end its runs, ms. */
@@ -158,8 +160,9 @@ export function createFleet(deps: FleetDeps): Fleet {
       }));
     },
   });
+  let isSaving = false;
   const saves = setInterval(() => {
-    for (const branch of deps.listRunning()) void fetchOnce(branch, true);
+    if (!isSaving) void saveAll();
   }, SAVE_MS);
   saves.unref();
   const suffix = hash('sha256', `${deps.agentsDir} ${deps.fleet}`).slice(0, 4);
@@ -185,6 +188,14 @@ export function createFleet(deps: FleetDeps): Fleet {
       // The end of the run takes the work over, or reports why not.
       if (isSaved) deps.log.warn({ sessionId, error: asSvcError(error).message }, 'its work was not saved');
     }
+  }
+
+  /** Saves a few at a time: thousands at once would take the processor from everything else. */
+  async function saveAll(): Promise<void> {
+    isSaving = true;
+    await mapLimit(deps.listRunning(), MOST_SAVES, (branch) => fetchOnce(branch, true)).finally(() => {
+      isSaving = false;
+    });
   }
 
   async function fetchOnce(wanted: RunningBranch, isSaved: boolean): Promise<void> {
