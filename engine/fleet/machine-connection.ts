@@ -172,7 +172,7 @@ export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDe
 
   const kept = keepLinked({
     open: (signal) => (joined === null ? openOverHost(signal) : awaitJoined(joined.certificate, signal)),
-    clock,
+    ...{ clock, readLeaseMs: deps.readLeaseMs },
     onLinked(link) {
       programs.clear();
       asked.clear();

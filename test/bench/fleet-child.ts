@@ -43,6 +43,7 @@ function dial(file: string): void {
   dialBoard({
     ...{ fleet, joined, handlers: HANDLERS, log: pino({ enabled: false }) },
     board: { attach: () => undefined },
+    readLeaseMs: () => null,
     describe: async () => ({ boot: '', confinementProblem: null, agents: null, most: null, profile: 'none' }),
   });
 }

@@ -20,6 +20,7 @@ export function dialBoard({
   handlers,
   board,
   describe,
+  readLeaseMs,
   onRefused,
   log,
 }: {
@@ -28,6 +29,8 @@ export function dialBoard({
   handlers: LinkHandlers;
   board: Pick<BoardLink, 'attach'>;
   describe(): Promise<MachineFacts>;
+  /** Returns how long the runs here may continue without the board, ms; null for ever. */
+  readLeaseMs(): number | null;
   /** Called at each attempt, once the broker has refused this machine for a minute: it was taken out of the fleet. */
   onRefused?(): void;
   log: Log;
@@ -79,7 +82,7 @@ export function dialBoard({
   }
 
   const kept = keepLinked({
-    open,
+    ...{ open, readLeaseMs },
     onLinked(link) {
       lastError = '';
       refusedAt = null;

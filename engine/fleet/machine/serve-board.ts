@@ -161,6 +161,7 @@ export async function serveBoard(
       const { dialBoard } = await import('./dial-board.ts');
       const dialing = dialBoard({
         ...{ fleet, joined, handlers: orders.handlers, board, describe: describeMachine, log },
+        readLeaseMs: lease.read,
         // A machine that stays stays: its person decides.
         ...(life === null ? {} : { onRefused: leave }),
       });

@@ -7,6 +7,7 @@ import { linkLostError } from './link-lost.ts';
 const FIRST_PAUSE_MS = 2000;
 const SHORTEST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
+const PAUSES_IN_LEASE = 10;
 /** A link that lived that long was not a failure, ms. */
 const PROVEN_MS = 60_000;
 
@@ -17,6 +18,8 @@ export interface KeepLinkedOptions {
   onLinked(link: Link): void;
   /** Called when a link was lost, and after each attempt that failed. */
   onLost(error: SvcError): void;
+  /** Returns how long runs may continue without a link, ms; null, or absent, for ever: pauses stay well below that. */
+  readLeaseMs?(): number | null;
   clock?: Pick<Clock, 'monotonic'>;
   /** Randomises the pauses; Math.random if absent. */
   random?: () => number;
@@ -40,6 +43,7 @@ export interface KeptLink {
  * in a row.
  */
 export function keepLinked(options: KeepLinkedOptions): KeptLink {
+  const { readLeaseMs = () => null } = options;
   const { open, onLinked, onLost, clock = systemClock, random = Math.random, pause = waitFor } = options;
   const closing = new AbortController();
   const { signal: closed } = closing;
@@ -94,7 +98,7 @@ export function keepLinked(options: KeepLinkedOptions): KeptLink {
       await pause(
         backoffMs(failures, {
           firstMs: FIRST_PAUSE_MS,
-          longestMs: LONGEST_PAUSE_MS,
+          longestMs: chooseLongestPause(readLeaseMs()),
           shortestMs: SHORTEST_PAUSE_MS,
           random,
         }),
@@ -133,6 +137,12 @@ export function keepLinked(options: KeepLinkedOptions): KeptLink {
     },
   };
 }
+
+/** Several attempts fit into the lease, so that it does not end while both ends could reach each other. */
+const chooseLongestPause = (leaseMs: number | null): number =>
+  leaseMs === null
+    ? LONGEST_PAUSE_MS
+    : Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, leaseMs / PAUSES_IN_LEASE));
 
 const closedError = (): SvcError => new SvcError('cancelled', 'the link to the other machine was closed');
 const unwantedError = (): SvcError =>

@@ -91,6 +91,20 @@ describe('a link that is kept', () => {
     await rig.kept.close();
   });
 
+  it('the pauses of a link with a lease are at most a tenth of it, and not below two seconds', async () => {
+    const leases = [30_000, 30_000, 100_000, 10_000, null];
+    const rig = makeKept({ readLeaseMs: () => leases[rig.pauses.length] ?? null });
+    await rig.kept.next();
+    rig.setDown(true);
+    rig.made[0]?.other.close();
+    for (let count = 1; count <= 5; count += 1) {
+      await until(() => rig.pauses.length === count);
+      if (count < 5) rig.endPause();
+    }
+    assert.deepEqual(rig.pauses, [2000, 3000, 8000, 2000, 32_000]);
+    await rig.kept.close();
+  });
+
   it('the pauses are random, but never shorter than a second', async () => {
     const { kept, pauses, setDown } = makeKept({ random: () => 0 });
     setDown(true);
