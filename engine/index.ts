@@ -38,7 +38,8 @@ export {
   type StatsFact,
 } from './board/stats/describe.ts';
 export type { StatsDay, StatsFigures, StatsReport } from './board/stats/index.ts';
-export { describeTaskSource, type Task } from './board/tasks/index.ts';
+export { describeTaskSource } from './board/tasks/describe-source.ts';
+export type { Task } from './board/tasks/index.ts';
 export type { RerunResult, Verification, VerificationState } from './board/verify/rows.ts';
 export { selectRerunCommands, VERIFICATION_WORDS } from './board/verify/state.ts';
 export type { EditResult } from './board/workflow/index.ts';
@@ -84,7 +85,8 @@ export type { EngineHost } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
 export type { McpRelay } from './daemon/mcp/service.ts';
 export type { KnownPullRequest, ListedSession } from './dispatch/describe-sessions.ts';
-export { describeMachineAgents, type ListedRunner, type RunnerInspection } from './fleet/index.ts';
+export { describeMachineAgents } from './fleet/describe-agents.ts';
+export type { ListedRunner, RunnerInspection } from './fleet/index.ts';
 export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
 export { describeCopyType, describeLost } from './knowledge/guard/describe-copy.ts';
 export { describeLanguage } from './knowledge/guard/describe-language.ts';

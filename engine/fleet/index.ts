@@ -3,7 +3,6 @@ export { createFleetAccess, type FleetAccess } from './access.ts';
 export { locateBrokerFiles } from './broker/broker-paths.ts';
 export { brokerOperations } from './broker-operations.ts';
 export type { RunningBranch } from './fleet.ts';
-export { describeMachineAgents } from './fleet-agents.ts';
 export type { ListedRunner, RunnerInspection } from './operations.ts';
 export { fleetOperations } from './operations.ts';
 export { locateRemoteWorktrees } from './remote-folders.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor, takePage } from '../core/api/cursor.ts';
 import { operation } from '../core/api/operation.ts';
 import type { Sources } from './index.ts';
 
@@ -12,8 +13,8 @@ export function sourceOperations(sources: Sources) {
       about: 'The repositories that are polled for work, when that was done last, and why it fails.',
       seat: 'trusted',
       changes: false,
-      input: z.strictObject({}),
-      run: () => sources.list(),
+      input: z.strictObject({ limit: z.int().min(1).max(100_000).optional(), cursor }),
+      run: (part) => takePage(sources.list(), part, ({ id }) => id),
     }),
     operation({
       name: 'source.poll',

@@ -2,6 +2,7 @@ import { EXIT } from '../../../engine/core/base/errors.ts';
 import { formatCount, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
 import type { ListedSource, SourceTrial, WireValue } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
+import { definePageFlags, showPage } from '../../pages.ts';
 
 type Source = WireValue<ListedSource>;
 type Trial = WireValue<SourceTrial>;
@@ -17,16 +18,38 @@ const formatSource = ({ repository, label, polled_at, next_at, problem, ignored 
     ...ignored.map(({ ref, reason }) => `  no task: ${toPrintable(`${ref}: ${reason}`)}`),
   ].join('\n');
 
-const formatSources = (sources: readonly Source[]): string =>
-  sources.map(formatSource).join('\n') || 'no sources: docs/automate/receiver.md says how to add one';
+const formatSources = (sources: readonly Source[]): string => sources.map(formatSource).join('\n');
 
 const list = defineCommand({
   name: 'source list',
   about: 'list the repositories that are polled for work, and why one fails',
+  flags: definePageFlags(100),
   examples: ['source list'],
   async run(context) {
     const client = await context.engine();
-    context.result(await client.call('source.list', {}), formatSources);
+    let found: readonly Source[] = [];
+    await showPage(context, {
+      standard: 100,
+      async fetch(part) {
+        found = await client.call('source.list', part);
+        return found;
+      },
+      count: async () => (await client.call('source.list', {})).length,
+      getId: ({ id }) => id,
+      columns: [
+        { head: 'repository', value: ({ repository }) => repository },
+        { head: 'label', value: ({ label }) => label },
+        {
+          head: 'polled',
+          value: ({ polled_at: at }) => (at === null ? null : formatLocalTime(at)),
+        },
+        { head: 'next', value: ({ next_at: at }) => (at === null ? null : formatLocalTime(at)) },
+        { head: 'problem', value: ({ problem }) => problem, flexible: true },
+      ],
+      empty: () => 'no sources: docs/automate/receiver.md says how to add one',
+    });
+    for (const { ignored } of found)
+      for (const { ref, reason } of ignored) context.note(`no task: ${toPrintable(`${ref}: ${reason}`)}`);
   },
 });
 

@@ -10,7 +10,6 @@ import type { Task } from './rows.ts';
 import { taskStateError, taskStillRunsError } from './state-errors.ts';
 import { createTaskSteps, type TaskSteps } from './steps.ts';
 
-export { describeTaskSource } from './describe-source.ts';
 export type { NewTask } from './new-task.ts';
 export {
   type ListedTask,
