@@ -138,7 +138,7 @@ describe('a repository of GitHub that is polled with gh', { skip: GH_MISSING }, 
     assert.equal(ignored.length, 1);
     assert.match(ignored[0]!.reason, /unknown/);
     const listed = await ws.svc(['source', 'list']);
-    assert.match(listed.stdout, /acme\/shop +svc +\d/);
+    assert.match(listed.stdout, /^acme\/shop\tsvc\t\d/);
     assert.match(listed.stderr, /no task: acme\/shop#2: .*unknown/);
     await poll();
     assert.equal((await listTasks()).length, count + 1);
