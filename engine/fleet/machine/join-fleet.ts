@@ -17,7 +17,9 @@ import { type Broker, type BrokerAccess, connectToBroker, createBrokerKey } from
 import { type JoinedFleet, readJoinedFleet, writeJoinedFleet } from './joined-fleet.ts';
 import { locateMachineFolders, makeMachineFolders } from './machine-folders.ts';
 
-const JOIN_MS = 20_000;
+/** How long an answer of the board may take, ms, and how often it is asked: the broker may drop a request or its answer. */
+const JOIN_MS = 5000;
+const MOST_ASKED = 4;
 /**
  * How often an attempt is made that the broker drops, and one that it refuses: while others are invited or join, it reads
  * its list again, and then knows a valid invitation only a moment later.
@@ -36,6 +38,17 @@ async function connectInvited(access: BrokerAccess): Promise<Broker> {
       if (tries < (isRefused ? MOST_REFUSED : MOST_DROPPED)) await delay(AGAIN_MS);
       else if (isRefused) throw joinError('the invitation is spent or too old');
       else throw error;
+    }
+}
+
+/** Sends the same request until it is answered: the board knows the machine again. Throws `broker_unreachable`. */
+async function askBoard(broker: Broker, subject: string, request: Uint8Array): Promise<Uint8Array> {
+  for (let asked = 1; ; asked += 1)
+    try {
+      return await broker.request(subject, request, JOIN_MS);
+    } catch (error) {
+      if (asked === MOST_ASKED) throw error;
+      await delay(AGAIN_MS);
     }
 }
 
@@ -68,7 +81,7 @@ export async function joinFleet(
       ...{ host: hostname(), name, protocol: FLEET_PROTOCOL, version },
       ...{ certificate: identity.certificate, nkey: key.nkey },
     });
-    const message = await broker.request(subjects.join(id), request, JOIN_MS);
+    const message = await askBoard(broker, subjects.join(id), request);
     const answer = openMessage(secret, 'answer', message, joinAnswer);
     if ('refused' in answer) throw joinError(answer.refused);
     const kept: JoinedFleet = { servers, authority, board, ...answer, ...identity, nkeySeed: key.nkeySeed };

@@ -6,9 +6,18 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readBrokerSetting } from '../../../engine/fleet/broker/broker-files.ts';
+import { createIdentity } from '../../../engine/fleet/broker/identity.ts';
 import { readJoinedFleet } from '../../../engine/fleet/machine/joined-fleet.ts';
-import { formatJoinLine, parseJoinLine, subjectsOf } from '../../../engine/fleet/wire/join-line.ts';
-import { connectToBroker } from '../../../engine/fleet/wire/nats.ts';
+import {
+  formatJoinLine,
+  joinAnswer,
+  openMessage,
+  parseJoinLine,
+  sealMessage,
+  subjectsOf,
+} from '../../../engine/fleet/wire/join-line.ts';
+import { FLEET_PROTOCOL } from '../../../engine/fleet/wire/link.ts';
+import { connectToBroker, createBrokerKey } from '../../../engine/fleet/wire/nats.ts';
 import type { EngineClient } from '../../../engine/index.ts';
 import { BROKER_MISSING } from '../../support/broker.ts';
 import {
@@ -328,6 +337,32 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
       assert.equal(listed.max, 2);
     } finally {
       for (const other of others) await other.close();
+      await fleet.close();
+    }
+  });
+
+  it('a machine whose answer was lost asks again, and has joined once', async () => {
+    const fleet = await makeJoinedFleet({ hosted: true });
+    try {
+      const { fleet: id, servers, authority, ...invited } = parseJoinLine(await invite(fleet.ws));
+      const subjects = subjectsOf(id);
+      const access = { servers, authority, inbox: subjects.joined(invited.id) };
+      const login = { user: invited.id, password: invited.password };
+      const broker = await connectToBroker({ ...access, login }, () => undefined);
+      const ask = async () => {
+        const request = sealMessage(invited.secret, 'request', {
+          ...{ host: 'box3', name: 'box3', protocol: FLEET_PROTOCOL, version: '0.1.0' },
+          ...{ certificate: certificate, nkey: key.nkey },
+        });
+        const answer = await broker.request(subjects.join(invited.id), request, 20_000);
+        return openMessage(invited.secret, 'answer', answer, joinAnswer);
+      };
+      const [{ certificate }, key] = [await createIdentity('box3'), createBrokerKey()];
+      const first = await ask();
+      assert.deepEqual(first, { runner: 'r-2', name: 'box3' });
+      assert.deepEqual(await ask(), first);
+      await broker.close();
+    } finally {
       await fleet.close();
     }
   });
