@@ -70,6 +70,8 @@ const WAIT_MS = 15_000;
 /** How often, and with which pause, the broker is asked whether it has read a new invitation. */
 const CONFIRM_TRIES = 40;
 const CONFIRM_MS = 50;
+/** The shortest time between two readings of the list: each delays or drops the connections that are being opened, ms. */
+const RELOAD_MS = 250;
 const NUMBER = /^[0-9a-f]{32}$/;
 
 /** How the engine itself reaches its broker. */
@@ -183,6 +185,20 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
   }, AGAIN_MS);
   timer.unref();
 
+  let reloading: NodeJS.Timeout | null = null;
+  let hasMore = false;
+  /** What changes right after that is read together a moment later. */
+  function reloadNow(): void {
+    hasMore = false;
+    if (setting === null) return;
+    writeBrokerUsers(data, fleet, setting, deps.listUsers());
+    process.reload();
+    reloading = setTimeout(() => {
+      reloading = null;
+      if (hasMore) reloadNow();
+    }, RELOAD_MS).unref();
+  }
+
   return {
     async init({ listen: where, hosts }) {
       setting ??= readBrokerSetting(data);
@@ -211,9 +227,8 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
     },
     findProblem: () => problem,
     reload() {
-      if (setting === null) return;
-      writeBrokerUsers(data, fleet, setting, deps.listUsers());
-      process.reload();
+      if (reloading !== null) hasMore = true;
+      else reloadNow();
     },
     async confirm({ id, password }) {
       if (setting === null) return;
@@ -240,6 +255,7 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
     },
     async close() {
       clearInterval(timer);
+      if (reloading !== null) clearTimeout(reloading);
       await opening?.catch(() => undefined);
       for (const { stream } of opened.values()) stream.destroy();
       await connection?.close();
