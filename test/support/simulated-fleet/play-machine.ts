@@ -56,7 +56,7 @@ export async function playMachine(
   };
   const orders = createOrderServer(parts as unknown as Parameters<typeof createOrderServer>[0]);
   await orders.resumeRuns();
-  startHeartbeats({ board, lease, folder: folders.data });
+  startHeartbeats({ board, lease, folder: folders.data, listAgents: () => [] });
   const boot = randomUUID();
   const facts: MachineFacts = { boot, confinementProblem: null, agents: null, most: null, profile: 'none' };
   let current: Link | null = null;
