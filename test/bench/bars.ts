@@ -44,7 +44,7 @@ export function writeBars(bars: Bars): void {
 /** Units of what is counted, which does not depend on the load of the machine. */
 const COUNTED = /^(?:%|share|facts|writes|bytes|KB|rows|folders)$/;
 /** Units of which more is better, for figures that have no mark yet. */
-const MORE_IS_BETTER = /^(?:%|share|facts|writes|requests\/s|messages\/s)$/;
+const MORE_IS_BETTER = /^(?:%|share|facts|writes|requests\/s|messages\/s|lines\/s)$/;
 const TAIL = /\bp9[59]\b/;
 /** Less than this, such as a tenth of a millisecond, counts as this much. */
 const SMALLEST = 0.1;

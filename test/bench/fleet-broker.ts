@@ -7,12 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { createBoardBroker } from '../../engine/fleet/broker/board-broker.ts';
 import { readBrokerSetting } from '../../engine/fleet/broker/broker-files.ts';
+import { locateBrokerFiles } from '../../engine/fleet/broker/broker-paths.ts';
 import { createIdentity } from '../../engine/fleet/broker/identity.ts';
 import { type Link, openLink } from '../../engine/fleet/wire/index.ts';
 import { subjectsOf } from '../../engine/fleet/wire/join-line.ts';
 import { connectToBroker, createBrokerKey } from '../../engine/fleet/wire/nats.ts';
 import { HELLO } from '../engine/fleet/wire/peer.ts';
 import { findFreePort } from '../support/free-port.ts';
+import { readMemory } from '../support/simulated-fleet/open-fleet.ts';
 import { temporaryFolder } from '../support/workspaces/git.ts';
 
 const CHILD = fileURLToPath(new URL('./fleet-child.js', import.meta.url));
@@ -27,11 +29,13 @@ const readStartTime = (pid: number): string | null => {
 export interface BrokerRig {
   link: Link;
   askBare(): Promise<unknown>;
+  /** Reads the memory of the broker's process, MiB. */
+  readBrokerMemory(): number;
   close(): Promise<void>;
 }
 
-/** Starts a broker and a process that dials over it. */
-export async function openBrokerRig(): Promise<BrokerRig> {
+/** Starts a broker and a process that dials over it. @param more variables of that process */
+export async function openBrokerRig(more: NodeJS.ProcessEnv): Promise<BrokerRig> {
   const folder = temporaryFolder('svc-bench-broker-');
   const fleet = randomUUID();
   const [identity, key] = [await createIdentity('runner'), createBrokerKey()];
@@ -58,7 +62,10 @@ export async function openBrokerRig(): Promise<BrokerRig> {
     nkeySeed: key.nkeySeed,
   };
   writeFileSync(file, JSON.stringify({ fleet, joined }), { mode: 0o600 });
-  const child: ChildProcess = spawn(process.execPath, [CHILD, 'dial', file], { stdio: 'inherit' });
+  const child: ChildProcess = spawn(process.execPath, [CHILD, 'dial', file], {
+    stdio: 'inherit',
+    env: { ...process.env, ...more },
+  });
   const accepted = { id: RUNNER, certificate: identity.certificate };
   const stream = await broker.accept(accepted, AbortSignal.timeout(20_000));
   const link = await openLink(stream, HELLO, { onCall: async () => null });
@@ -77,6 +84,10 @@ export async function openBrokerRig(): Promise<BrokerRig> {
   return {
     link,
     askBare: () => bare.request(subject, text, 5000),
+    readBrokerMemory() {
+      const { pid } = JSON.parse(readFileSync(locateBrokerFiles(folder).process, 'utf8')) as { pid: number };
+      return readMemory(pid, 'VmRSS');
+    },
     async close() {
       link.close();
       child.kill();

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { dialBoard } from '../../engine/fleet/machine/dial-board.ts';
 import type { JoinedFleet } from '../../engine/fleet/machine/joined-fleet.ts';
+import { sendLog } from '../../engine/fleet/machine/send-log.ts';
 import { joinStreams, type LinkHandlers, openLink } from '../../engine/fleet/wire/index.ts';
 import { HELLO } from '../engine/fleet/wire/peer.ts';
 
@@ -11,7 +12,11 @@ const CHUNK = Buffer.alloc(64 * 1024, 7);
 
 const HANDLERS: LinkHandlers = {
   onCall: async (_, input) => input,
-  onStream: (_, bytes) => (stream) => void sendBytes(stream, Number(bytes)),
+  onStream(name, data) {
+    if (name !== 'log') return (stream) => void sendBytes(stream, Number(data));
+    const { sessionId, from } = data as { sessionId: string; from: number };
+    return (stream) => void sendLog(process.env.BENCH_LOGS ?? '', sessionId, from, stream);
+  },
 };
 
 /** Answers calls, and sends as many bytes as a stream asks for. */

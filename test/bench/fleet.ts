@@ -7,6 +7,7 @@ import { HELLO } from '../engine/fleet/wire/peer.ts';
 import { BROKER_MISSING } from '../support/broker.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
 import { openBrokerRig } from './fleet-broker.ts';
+import { type SentLog, writeSentLog } from './fleet-logs.ts';
 
 const CHILD = fileURLToPath(new URL('./fleet-child.js', import.meta.url));
 const REQUESTS = 3000;
@@ -14,12 +15,18 @@ const BYTES = 256 * 1024 * 1024;
 const ROUNDS = 3;
 const INPUT = { session: 's-12', run: 3, text: 'x'.repeat(200) };
 
-const start = (...args: string[]): ChildProcessByStdio<Writable, Readable, null> =>
-  spawn(process.execPath, [CHILD, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+const start = (...args: string[]): ChildProcessByStdio<Writable, Readable, null> => startWith({}, ...args);
+
+const startWith = (more: NodeJS.ProcessEnv, ...args: string[]) =>
+  spawn(process.execPath, [CHILD, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...more },
+  });
 
 /** Measures requests and a stream of the fleet's protocol between two processes, against bare pipes. */
 export async function fleetBench(): Promise<Figure[]> {
-  const peer = start('link');
+  const log = writeSentLog();
+  const peer = startWith({ BENCH_LOGS: log.folder }, 'link');
   const lines = start('lines');
   try {
     const link = await openLink(joinStreams(peer.stdout, peer.stdin), HELLO, { onCall: async () => null });
@@ -32,6 +39,8 @@ export async function fleetBench(): Promise<Figure[]> {
       piped.push(await measureRate(start('bytes', String(BYTES)).stdout));
     }
     const loaded = await timeWhileStreaming(link);
+    const copied = await log.measure(link);
+    const linesPiped = log.countLines(median(piped));
     link.close();
     return [
       figure('fleet: request p50 (reference: lines of JSON)', median(ours), 'ms', median(bare)),
@@ -43,22 +52,25 @@ export async function fleetBench(): Promise<Figure[]> {
       ),
       figure('fleet: files (reference: a bare pipe)', median(streamed), 'MB/s', median(piped)),
       figure('fleet: request p50 while files flow', median(loaded), 'ms'),
-      ...(await measureBroker(median(piped))),
+      figure('fleet: log of a run (reference: a bare pipe)', copied, 'lines/s', linesPiped),
+      ...(await measureBroker(median(piped), log)),
     ];
   } finally {
     peer.kill();
     lines.kill();
+    log.remove();
   }
 }
 
 /** Measures the same over a broker, against its own bare requests and a bare pipe. */
-async function measureBroker(piped: number): Promise<Figure[]> {
+async function measureBroker(piped: number, log: SentLog): Promise<Figure[]> {
   if (BROKER_MISSING !== false) return [];
-  const rig = await openBrokerRig();
+  const rig = await openBrokerRig({ BENCH_LOGS: log.folder });
   try {
     const ours = await timeRequests(() => rig.link.call('echo', INPUT));
     const bare = await timeRequests(rig.askBare);
     const rate = await measureRate(await rig.link.openStream('source', BYTES, 'files'));
+    const copied = await log.measure(rig.link);
     return [
       figure('fleet: over a broker, request p50 (reference: bare)', median(ours), 'ms', median(bare)),
       figure(
@@ -68,6 +80,13 @@ async function measureBroker(piped: number): Promise<Figure[]> {
         percentile(bare, 0.99),
       ),
       figure('fleet: over a broker, files (reference: a bare pipe)', rate, 'MB/s', piped),
+      figure(
+        'fleet: over a broker, log of a run (reference: a bare pipe)',
+        copied,
+        'lines/s',
+        log.countLines(piped),
+      ),
+      figure('fleet: memory of a broker after that', rig.readBrokerMemory(), 'MiB'),
     ];
   } finally {
     await rig.close();
