@@ -71,7 +71,7 @@ const WAIT_MS = 15_000;
 const CONFIRM_TRIES = 40;
 const CONFIRM_MS = 50;
 /** The shortest time between two readings of the list: each delays or drops the connections that are being opened, ms. */
-const RELOAD_MS = 250;
+const RELOAD_MS = 500;
 const NUMBER = /^[0-9a-f]{32}$/;
 
 /** How the engine itself reaches its broker. */

@@ -24,15 +24,17 @@ const MOST_ASKED = 4;
  * How often an attempt is made that the broker drops, and one that it refuses: while others are invited or join, it reads
  * its list again, and then knows a valid invitation only a moment later.
  */
-const MOST_DROPPED = 3;
+const MOST_DROPPED = 6;
 const MOST_REFUSED = 10;
 const AGAIN_MS = 200;
+/** An attempt that was dropped is noticed after that only, ms. */
+const CONNECT_MS = 3000;
 
 /** Connects as an invited machine. Throws `join_invalid` for an invitation that is not valid, `broker_unreachable`. */
 async function connectInvited(access: BrokerAccess): Promise<Broker> {
   for (let tries = 1; ; tries += 1)
     try {
-      return await connectToBroker(access, () => undefined);
+      return await connectToBroker(access, () => undefined, CONNECT_MS);
     } catch (error) {
       const isRefused = /authorization/i.test(asSvcError(error).message);
       if (tries < (isRefused ? MOST_REFUSED : MOST_DROPPED)) await delay(AGAIN_MS);

@@ -39,10 +39,12 @@ const FLUSH_MS = 1000;
 /**
  * Connects to a broker, and stays connected. Rejects with `broker_unreachable` if the first attempt fails.
  * @param onChange called when the connection is lost, and when it is back: whatever was on its way is gone
+ * @param timeoutMs how long an attempt may take
  */
 export async function connectToBroker(
   { servers, authority, inbox, login }: BrokerAccess,
   onChange: (isUp: boolean) => void,
+  timeoutMs = CONNECT_MS,
 ): Promise<Broker> {
   let connection: NatsConnection;
   try {
@@ -55,7 +57,7 @@ export async function connectToBroker(
           ? nkeyAuthenticator(new TextEncoder().encode(login.nkeySeed))
           : usernamePasswordAuthenticator(login.user, login.password),
       inboxPrefix: inbox,
-      ...{ timeout: CONNECT_MS, pingInterval: 10_000, maxPingOut: 2 },
+      ...{ timeout: timeoutMs, pingInterval: 10_000, maxPingOut: 2 },
       ...{
         maxReconnectAttempts: -1,
         reconnectTimeWait: 1000,
