@@ -105,8 +105,8 @@ const requireCommon = (repository: string): string => {
 };
 
 /**
- * Names the turns of work on one ref. Work on others goes on beside it: a machine that sends slowly, or stops in the
- * middle, delays no other.
+ * Names the queue of a ref. Other refs have their own: a machine that sends slowly, or stops in the middle, delays no
+ * other.
  */
 const turnOf = (common: string, name: string): string => `${common} ${name}`;
 
