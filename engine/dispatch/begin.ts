@@ -126,7 +126,6 @@ async function placeSession(
   const own = findPlacement(queued);
   const begun = own === null ? findBegunWork(deps, queued) : null;
   const former = begun !== null && begun.runner === machine ? begun : null;
-  const others = sessions.listLive();
   const isNew = own === null && begun === null && !inplace;
   const { placement, outputFrom } = await runner.place({
     sessionId,
@@ -139,7 +138,7 @@ async function placeSession(
     placement: own,
     former,
     takenPorts: isNew ? sessions.listPorts() : [],
-    isQuiet: others.every((other) => other.sessionId === sessionId || other.state === 'queued'),
+    isQuiet: sessions.isOnlyWorker(sessionId),
     // A repeated start already has its line.
     note: state === 'queued' && pause !== null ? `[svc: run ${runs + 1}, after ${pause.code}]` : null,
   });

@@ -9,13 +9,12 @@ export function keepSessionWork(
   isPause: boolean,
 ): Promise<KeptWorktree> {
   const { sessionId, taskId, profile, runs } = session;
-  const others = sessions.listLive();
   return runner.keep({
     sessionId,
     number: runs,
     profile,
     placement: findPlacement(session),
-    isAlone: !others.some((each) => each.inplace && each.sessionId !== sessionId),
+    isAlone: sessions.isOnlyInplace(sessionId),
     message: isPause ? null : `svc: work in progress of ${sessionId} (${taskId})`,
   });
 }

@@ -34,6 +34,10 @@ export interface SessionQueries {
   counts(): { queued: number; paused: number; running: number };
   /** Counts the sessions that work on each other machine, by its id. */
   countByRunner(): Map<string, number>;
+  /** Reports whether no other session works. */
+  isOnlyWorker(sessionId: string): boolean;
+  /** Reports whether no other live session works in a project's folder itself. */
+  isOnlyInplace(sessionId: string): boolean;
   /** Counts all sessions ever created, or the live ones. */
   count(only: { live?: boolean | undefined }): number;
 }
@@ -103,6 +107,13 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>, readRows: Read
     });
   }
 
+  const otherWorker = db.prepare(
+    `SELECT 1 FROM session WHERE state <> 'ended' AND state <> 'queued' AND id <> ? LIMIT 1`,
+  );
+  const otherInplace = db.prepare(
+    `SELECT 1 FROM session WHERE state <> 'ended' AND inplace = 1 AND id <> ? LIMIT 1`,
+  );
+
   function countByState(): { queued: number; paused: number; running: number } {
     const found = { queued: 0, paused: 0, running: 0 };
     for (const { state, is_paused, n } of count.all()) {
@@ -157,6 +168,8 @@ export function createSessionQueries({ db }: Pick<Storage, 'db'>, readRows: Read
     },
     countByRunner: () => new Map(byRunner.all().map(({ runner, n }) => [formatRunnerId(runner), n])),
     counts: countByState,
+    isOnlyWorker: (sessionId) => otherWorker.get(parseId('s', sessionId)) === undefined,
+    isOnlyInplace: (sessionId) => otherInplace.get(parseId('s', sessionId)) === undefined,
     count({ live: onlyLive = false }) {
       const { queued, paused, running } = countByState();
       return onlyLive ? queued + paused + running : (all.get()?.n ?? 0);
