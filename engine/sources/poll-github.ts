@@ -39,6 +39,11 @@ const PAGE = 100;
 /** Pages of issues, comments or events that one poll reads; the next one continues. */
 const MOST_PAGES = 10;
 
+/** The list of a large host may show a comment later than a newer one, ms. */
+const OVERLAP_MS = 120_000;
+const subtractOverlap = (time: string): string => formatTime(Date.parse(time) - OVERLAP_MS);
+const formatTime = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
+
 const NONE: JsonObject = Object.freeze({});
 const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : NONE);
 const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -50,7 +55,7 @@ const listObjects = ({ body }: Pick<ForgeAnswer, 'body'>): JsonObject[] => {
 /** Reads the time of the code host from an answer: clocks differ. */
 const readDate = ({ headers }: ForgeAnswer, otherwise: number): string => {
   const at = Date.parse(headers.get('date') ?? '');
-  return new Date(Number.isNaN(at) ? otherwise : at).toISOString().replace(/\.\d+Z$/, 'Z');
+  return formatTime(Number.isNaN(at) ? otherwise : at);
 };
 
 /** Asks a repository of GitHub for issues with the label, and for comments that name a template. */
@@ -153,7 +158,7 @@ export async function pollGithub(
     let [newest, tag] = [commentsSince, cache.commentsTag];
     for (let page = 1; page <= MOST_PAGES; page += 1) {
       const query = new URLSearchParams({
-        ...{ since: commentsSince, sort: 'updated', direction: 'asc' },
+        ...{ since: subtractOverlap(commentsSince), sort: 'updated', direction: 'asc' },
         ...{ per_page: String(PAGE), page: String(page) },
       });
       const answer = await forge.get(
@@ -178,7 +183,7 @@ export async function pollGithub(
   if (state === null) {
     const answer = await forge.get(top);
     repository = asObject(answer?.body);
-    const since = answer === null ? new Date(now).toISOString() : readDate(answer, now);
+    const since = answer === null ? formatTime(now) : readDate(answer, now);
     state = { since, commentsSince: since };
   }
   const issues = await pollIssues(state.since, cache.issuesTag);
