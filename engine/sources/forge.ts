@@ -6,21 +6,11 @@ import { type ForgeAnswer, readForgeAnswer, readForgeMessage, readRateLimit } fr
 /** Runs a program of the person, who is logged in to the code host with it. */
 export type RunForgeProgram = (program: string, args: readonly string[]) => Promise<ProgramResult>;
 
-/** A request that was refused for a while. */
-export class ForgePaused extends Error {
-  readonly pauseMs: number;
-  constructor(message: string, pauseMs: number) {
-    super(message);
-    this.name = 'ForgePaused';
-    this.pauseMs = pauseMs;
-  }
-}
-
 /** Asks GitHub by `gh api`. */
 export interface Forge {
   /**
-   * Returns the answer to a GET request; null if it is still the one of `tag`. Throws `ForgePaused`, `tool_missing`,
-   * `program_failed`.
+   * Returns the answer to a GET request; null if it is still the one of `tag`. Throws `tool_missing` and
+   * `program_failed`; after a rate limit with the pause that the host asks for, `data.retry_after_s`.
    */
   get(path: string, tag?: string | null): Promise<ForgeAnswer | null>;
 }
@@ -45,7 +35,10 @@ export function createGithub(run: RunForgeProgram, now: () => number): Forge {
       if (answer.status >= 200 && answer.status < 300 && answer.body !== undefined) return answer;
       const pauseMs = readRateLimit(answer, now());
       const said = toPrintable(readForgeMessage(answer) ?? `HTTP ${answer.status}`).slice(0, 300);
-      if (pauseMs !== null) throw new ForgePaused(`GitHub limits the requests: ${said}`, pauseMs);
+      if (pauseMs !== null)
+        throw new SvcError('program_failed', `GitHub limits the requests: ${said}`, {
+          data: { retry_after_s: pauseMs / 1000 },
+        });
       if (answer.status >= 500 || answer.status < 400)
         throw new SvcError('program_failed', `GitHub answered with status ${answer.status}: ${said}`);
       throw new SvcError('program_failed', `GitHub refused ${path.split('?')[0]}: ${said}`, {

@@ -7,7 +7,7 @@ import type { CodeHostIntake, CodeHostWork } from '../receiver/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { createSavepoint } from '../storage/index.ts';
 import type { SourceConfig } from './config.ts';
-import { createGithub, ForgePaused, type RunForgeProgram } from './forge.ts';
+import { createGithub, type RunForgeProgram } from './forge.ts';
 import { EMPTY_CACHE, type Poll, type PollCache, type PollState, pollGithub } from './poll-github.ts';
 
 /** A source and its last poll. Times are RFC 3339 UTC. */
@@ -178,10 +178,12 @@ export function createSources(deps: SourcesDeps): Sources {
       } catch (error) {
         live.failures += 1;
         live.failingSince ??= clock.now();
-        const { message, hint } = asSvcError(error);
-        live.problem = error instanceof ForgePaused ? error.message : message;
-        if (hint !== undefined) live.problem += ` (${hint})`;
-        const pauseMs = error instanceof ForgePaused ? error.pauseMs : backoffMs(live.failures, BACKOFF);
+        const { message, hint, data } = asSvcError(error);
+        live.problem = hint === undefined ? message : `${message} (${hint})`;
+        const pauseMs =
+          data.retry_after_s === undefined
+            ? backoffMs(live.failures, BACKOFF)
+            : Number(data.retry_after_s) * 1000;
         live.nextAt = clock.now() + Math.max(pauseMs, source.interval_sec * 1000);
         log.warn({ source: source.repository, problem: live.problem }, 'a source could not be polled');
         reportFailure(source, live, live.problem);

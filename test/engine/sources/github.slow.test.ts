@@ -230,6 +230,7 @@ describe('a repository of GitHub that is polled with gh', { skip: GH_MISSING }, 
       assert.ok(Date.parse(polled.next_at ?? '') - Date.now() >= pauseMs, `${problem}: ${polled.next_at}`);
       assert.notEqual(polled.failing_since, null);
     }
+    await assert.rejects(client.call('source.test', {}), { code: 'program_failed', message: /secondary/ });
     const status = await ws.svc(['status']);
     assert.match(status.stdout, /sources +acme\/shop: GitHub limits the requests/);
     const doctor = await ws.svc(['doctor']);
