@@ -38,7 +38,7 @@ export {
   type StatsFact,
 } from './board/stats/describe.ts';
 export type { StatsDay, StatsFigures, StatsReport } from './board/stats/index.ts';
-export { describeTaskSource } from './board/tasks/describe-source.ts';
+export { describeAuthor, describeTaskSource } from './board/tasks/describe-source.ts';
 export type { Task } from './board/tasks/index.ts';
 export type { RerunResult, Verification, VerificationState } from './board/verify/rows.ts';
 export { selectRerunCommands, VERIFICATION_WORDS } from './board/verify/state.ts';

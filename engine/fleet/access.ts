@@ -4,10 +4,9 @@ import { asSvcError, SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import type { OtherMachines } from '../dispatch/index.ts';
 import type { Storage } from '../storage/index.ts';
-import type { CheckedWork, CommandEnd } from '../workers/runner/checks/index.ts';
+import type { MachineChecker } from '../workers/runner/checks/index.ts';
 import { countBranch, type MachineRunner, NOTHING_KEPT } from '../workers/runner/runs/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
-import type { RemoteCheck } from './check-there.ts';
 import type { Fleet, FleetDeps, RunningBranch } from './fleet.ts';
 import { createGoneRunner } from './gone-runner.ts';
 import { createInvites, type Invite } from './invites.ts';
@@ -81,18 +80,12 @@ export interface FleetAccess extends OtherMachines {
    * Finds the machine that checks the work of a session of a pool: not its own, if there is another one; null for this
    * machine. Throws `no_runner` if no machine can do it now, `share_missing`.
    */
-  findChecker(session: Pick<Session, 'pool' | 'runner' | 'project' | 'profile'>): FoundChecker | null;
+  findChecker(session: Pick<Session, 'pool' | 'runner' | 'project' | 'profile'>): MachineChecker | null;
   /** Returns the name of a machine, also of one that was removed. */
   nameMachine(id: string): string;
   /** Returns the runner of a machine; for one that was removed, a runner that ends its sessions. Throws `no_runner`. */
   findRunner(id: string): MachineRunner;
   close(): Promise<void>;
-}
-
-/** A machine that checks work; see `Fleet.check`. */
-export interface FoundChecker {
-  name: string;
-  check(work: CheckedWork, run: RemoteCheck): Promise<CommandEnd[]>;
 }
 
 function canCheck(

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/base/clock.ts';
 import { SvcError } from '../core/base/errors.ts';
 import { toPrintable } from '../core/base/text.ts';
-import type { CheckedWork, ChecksRun, CommandEnd } from '../workers/runner/checks/index.ts';
+import type { CheckedWork, CommandEnd, CommandsRun } from '../workers/runner/checks/index.ts';
 import type { Transfers } from '../workers/runner/worktrees/transfer/index.ts';
 import type { MachineConnection } from './machine-connection.ts';
 import { checkReport } from './messages.ts';
@@ -12,8 +12,6 @@ import { stripSetup } from './strip-setup.ts';
 const PATIENCE_MS = 60_000;
 const LOOK_MS = 5000;
 
-export type RemoteCheck = Pick<ChecksRun, 'commands' | 'mark' | 'timeoutMs' | 'signal' | 'progress'>;
-
 /**
  * Runs commands in a clean checkout of a session's work on another machine; again, if the connection is lost during
  * that. Throws as `WorkChecks.check` does, and `runner_unreachable`, `trust_missing`, `bundle_refused`, `answer_invalid`.
@@ -22,7 +20,7 @@ export async function checkThere(
   connection: MachineConnection,
   { transfers, clock }: { transfers: Transfers; clock: Pick<Clock, 'now'> },
   work: CheckedWork & { setup: NonNullable<CheckedWork['setup']> },
-  { commands, mark, timeoutMs, signal, progress }: RemoteCheck,
+  { commands, mark, timeoutMs, signal, progress }: CommandsRun,
 ): Promise<CommandEnd[]> {
   const { repository: folder, commit, inside, session } = work;
   const { sessionId, taskId, project, profile } = session;

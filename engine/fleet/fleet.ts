@@ -5,12 +5,12 @@ import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { mapLimit } from '../core/base/map-limit.ts';
 import { settleWithin } from '../core/base/settle-within.ts';
-import type { CheckedWork, CommandEnd } from '../workers/runner/checks/index.ts';
+import type { CheckedWork, CommandEnd, CommandsRun } from '../workers/runner/checks/index.ts';
 import type { MachineRunner, RunName } from '../workers/runner/runs/index.ts';
 import type { GitAccess, Worktrees } from '../workers/runner/worktrees/index.ts';
 import { createTransfers } from '../workers/runner/worktrees/transfer/index.ts';
 import type { BoardBroker, BoardBrokerDeps } from './broker/board-broker.ts';
-import { checkThere, type RemoteCheck } from './check-there.ts';
+import { checkThere } from './check-there.ts';
 import { fetchWork } from './fetch-work.ts';
 import { createLogMirror } from './log-mirror.ts';
 import { connectToMachine, type MachineConnection, type MachineState } from './machine-connection.ts';
@@ -118,7 +118,7 @@ export interface Fleet {
   /** Takes over that and what it has not committed, in case its machine is lost. Never rejects. */
   saveBranch(branch: RunningBranch): Promise<void>;
   /** Runs commands in a clean checkout of a session's work on a machine; see `checkThere`. Throws `no_runner` too. */
-  check(id: string, work: CheckedWork, run: RemoteCheck): Promise<CommandEnd[]>;
+  check(id: string, work: CheckedWork, run: CommandsRun): Promise<CommandEnd[]>;
   hasPrograms(id: string, programs: readonly string[]): boolean | null;
   close(): Promise<void>;
 }

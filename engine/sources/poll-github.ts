@@ -95,17 +95,25 @@ export async function pollGithub(
     return readCodeHostEvent(event, payload, Buffer.from(JSON.stringify(payload)));
   }
 
+  /** Reads the pages of a list. None if the first one is still that of `tag`. */
+  async function* readPages(path: string, query: Record<string, string>, tag: string | null = null) {
+    for (let page = 1; page <= MOST_PAGES; page += 1) {
+      const parts = new URLSearchParams({ ...query, per_page: String(PAGE), page: String(page) });
+      const answer = await forge.get(`${top}/${path}?${parts}`, page === 1 ? tag : null);
+      if (answer === null) return;
+      const rows = listObjects(answer);
+      yield { rows, tag: page === 1 ? (answer.headers.get('etag') ?? null) : null };
+      if (rows.length < PAGE) return;
+    }
+  }
+
   /** Finds who gave an issue its label last, and when; null if no event says so. */
   async function findLabelling(number: number): Promise<{ sender: JsonObject; at: string } | null> {
     let found: { sender: JsonObject; at: string } | null = null;
-    for (let page = 1; page <= MOST_PAGES; page += 1) {
-      const answer = await forge.get(`${top}/issues/${number}/events?per_page=${PAGE}&page=${page}`);
-      const events = answer === null ? [] : listObjects(answer);
-      for (const { event, label: given, actor, created_at: at } of events)
+    for await (const { rows } of readPages(`issues/${number}/events`, {}))
+      for (const { event, label: given, actor, created_at: at } of rows)
         if (event === 'labeled' && asObject(given).name === label)
           found = { sender: asObject(actor), at: asText(at) };
-      if (events.length < PAGE) break;
-    }
     return found;
   }
 
@@ -126,21 +134,14 @@ export async function pollGithub(
     issuesFound.push({ ...own, sender: typeof login === 'string' ? login : null });
   }
 
-  async function pollIssues(since: string, tag: string | null) {
-    let newest = tag;
-    for (let page = 1; page <= MOST_PAGES; page += 1) {
-      const query = new URLSearchParams({
-        ...{ labels: label, state: 'open', sort: 'updated', direction: 'desc' },
-        ...{ per_page: String(PAGE), page: String(page) },
-      });
-      const answer = await forge.get(`${top}/issues?${query}`, page === 1 ? tag : null);
-      if (answer === null) return { tag: newest, known: cache.known };
-      if (page === 1) newest = answer.headers.get('etag') ?? null;
-      const issues = listObjects(answer);
-      for (const issue of issues) await readLabelledIssue(issue, since);
-      if (issues.length < PAGE) break;
+  async function pollIssues(since: string): Promise<Pick<PollCache, 'issuesTag' | 'known'>> {
+    const query = { labels: label, state: 'open', sort: 'updated', direction: 'desc' };
+    let first: { tag: string | null } | null = null;
+    for await (const page of readPages('issues', query, cache.issuesTag)) {
+      first ??= page;
+      for (const issue of page.rows) await readLabelledIssue(issue, since);
     }
-    return { tag: newest, known };
+    return first === null ? cache : { issuesTag: first.tag, known };
   }
 
   async function readCommand(comment: JsonObject, since: string): Promise<void> {
@@ -155,26 +156,18 @@ export async function pollGithub(
   }
 
   async function pollComments({ since, commentsSince }: PollState) {
-    let [newest, tag] = [commentsSince, cache.commentsTag];
-    for (let page = 1; page <= MOST_PAGES; page += 1) {
-      const query = new URLSearchParams({
-        ...{ since: subtractOverlap(commentsSince), sort: 'updated', direction: 'asc' },
-        ...{ per_page: String(PAGE), page: String(page) },
-      });
-      const answer = await forge.get(
-        `${top}/issues/comments?${query}`,
-        page === 1 ? cache.commentsTag : null,
-      );
-      if (answer === null) break;
-      if (page === 1) tag = answer.headers.get('etag') ?? null;
-      const comments = listObjects(answer);
-      for (const comment of comments) {
+    const query = { since: subtractOverlap(commentsSince), sort: 'updated', direction: 'asc' };
+    let newest = commentsSince;
+    let first: { tag: string | null } | null = null;
+    for await (const page of readPages('issues/comments', query, cache.commentsTag)) {
+      first ??= page;
+      for (const comment of page.rows) {
         await readCommand(comment, since);
         const at = asText(comment.updated_at);
         if (at > newest) newest = at;
       }
-      if (comments.length < PAGE) break;
     }
+    const { tag } = first ?? { tag: cache.commentsTag };
     // The tag belongs to the address, which names the time.
     return { commentsSince: newest, commentsTag: newest === commentsSince ? tag : null };
   }
@@ -186,11 +179,11 @@ export async function pollGithub(
     const since = answer === null ? formatTime(now) : readDate(answer, now);
     state = { since, commentsSince: since };
   }
-  const issues = await pollIssues(state.since, cache.issuesTag);
+  const { issuesTag, known: stillKnown } = await pollIssues(state.since);
   const { commentsSince, commentsTag } = await pollComments(state);
   return {
     state: { since: state.since, commentsSince },
-    cache: { issuesTag: issues.tag, known: issues.known, commentsTag },
+    cache: { issuesTag, known: stillKnown, commentsTag },
     works: [...issuesFound.reverse(), ...commentsFound],
     earlier,
   };

@@ -1,3 +1,4 @@
+import { describeAuthor } from '../../engine/index.ts';
 import { hasFactsBox } from '../layout/layout.ts';
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
@@ -27,14 +28,6 @@ const listInputChanges = (
   ]);
 
 /** Renders what a decision agrees to, why it waits, and the whole prompt. */
-/** Names the author outside svc, with their role in the repository. */
-const formatAuthor = (
-  task: { author: string | null; author_role: string | null } | undefined,
-): string | null =>
-  task == null || task.author === null
-    ? null
-    : `${task.author}${task.author_role === null ? '' : ` (${task.author_role.replaceAll('_', ' ')})`}`;
-
 export function renderDecisionPreview(state: State, row: ShownDecision, cells: number): PanePreview {
   const loaded = findDetail(state, 'decision', row.decision_id);
   const detail = loaded?.detail;
@@ -57,7 +50,12 @@ export function renderDecisionPreview(state: State, row: ShownDecision, cells: n
           ['needs approval', row.why],
           [
             'from',
-            [sender, row.source_ref, formatAuthor(detail?.task), formatTimeSince(row.created_at, state.now)]
+            [
+              sender,
+              row.source_ref,
+              detail && describeAuthor(detail.task),
+              formatTimeSince(row.created_at, state.now),
+            ]
               .filter(Boolean)
               .join(' · '),
           ],

@@ -1,3 +1,9 @@
+/** Names the author of a task, with the role that the code host reports: `codehost:ada (member)`; null for none. */
+export const describeAuthor = (task: { author: string | null; author_role: string | null }): string | null =>
+  task.author === null || task.author_role === null
+    ? task.author
+    : `${task.author} (${task.author_role.replaceAll('_', ' ')})`;
+
 /** Writes where a task comes from: `codehost (acme/shop#12) by codehost:ada (member)`. Lists know no author. */
 export function describeTaskSource({
   source,
@@ -11,6 +17,6 @@ export function describeTaskSource({
   author_role?: string | null;
 }): string {
   const from = reference === null ? source : `${source} (${reference})`;
-  if (author === null) return from;
-  return `${from} by ${author}${role === null ? '' : ` (${role.replaceAll('_', ' ')})`}`;
+  const by = describeAuthor({ author, author_role: role });
+  return by === null ? from : `${from} by ${by}`;
 }

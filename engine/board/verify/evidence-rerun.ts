@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CallAuthor } from '../../core/api/operation.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import type { ChecksRun } from '../../workers/runner/checks/index.ts';
+import type { CommandsRun } from '../../workers/runner/checks/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
 import { checkMayRunAgain, compareWithReport, hashRerun, type ToRunAgain } from './rerun.ts';
 import type { EvidenceReader, RerunRequest, RerunSession, RerunsDeps } from './rerun-deps.ts';
@@ -89,21 +89,16 @@ export function createEvidenceRerun(deps: RerunsDeps, evidence: EvidenceReader, 
 /** Creates the run of reported tests and checks in a clean checkout, here or on another machine. */
 function createTestRunner(deps: RerunsDeps, closing: AbortSignal) {
   /** Runs commands where the project wants them, and then svc's own checks, which are always made here. */
-  async function checkWork(
-    session: RerunSession,
-    head: string,
-    { commands, ...run }: Pick<ChecksRun, 'commands' | 'mark' | 'timeoutMs' | 'signal' | 'progress'>,
-  ) {
+  async function checkWork(session: RerunSession, head: string, run: CommandsRun) {
     const checker = deps.findChecker(session);
     const work = deps.describeWork(session, head);
     async function look(folder: string): Promise<RerunResult | null> {
       run.progress('checks for duplicated code and for text in another language');
       return deps.checkWork(session, head, folder);
     }
-    if (checker === null)
-      return { ...(await deps.workChecks.check(work, { ...run, commands, look })), on: null };
+    if (checker === null) return { ...(await deps.workChecks.check(work, { ...run, look })), on: null };
     run.progress(`runs them on ${checker.name}`);
-    const ends = await checker.check(work, { ...run, commands });
+    const ends = await checker.check(work, run);
     const { found } = await deps.workChecks.check(
       { ...work, setup: null },
       { ...run, commands: [], progress: () => undefined, look },

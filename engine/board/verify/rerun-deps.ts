@@ -1,7 +1,7 @@
 import type { CallAuthor } from '../../core/api/operation.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import type { CheckedWork, CommandEnd, WorkChecks } from '../../workers/runner/checks/index.ts';
+import type { CheckedWork, MachineChecker, WorkChecks } from '../../workers/runner/checks/index.ts';
 import type { Session, Sessions } from '../../workers/sessions/index.ts';
 import type { Evidence, RerunResult, Verification } from './rows.ts';
 import type { BranchHead } from './state.ts';
@@ -34,23 +34,6 @@ export interface RerunsDeps {
 
 /** A session with a branch. */
 export type RerunSession = Session & { repository: string };
-
-/** Another machine that checks work. */
-export interface MachineChecker {
-  /** Its name. */
-  name: string;
-  /** Runs commands in a clean checkout there, each for `timeoutMs` at most. Throws as `WorkChecks.check` does, and as fleets do. */
-  check(
-    work: CheckedWork,
-    run: {
-      commands: readonly string[];
-      mark: string;
-      timeoutMs: number;
-      signal: AbortSignal;
-      progress(message: string): void;
-    },
-  ): Promise<CommandEnd[]>;
-}
 
 /** The parts of the evidence that reruns need. */
 export interface EvidenceReader {

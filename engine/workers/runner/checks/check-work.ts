@@ -17,6 +17,17 @@ export interface ChecksRun<Found = unknown> extends SetupRun {
   look(folder: string): Promise<Found>;
 }
 
+/** Commands that run in a clean checkout, without a look at it. */
+export type CommandsRun = Omit<ChecksRun, 'look'>;
+
+/** Another machine that checks work. */
+export interface MachineChecker {
+  /** Its name. */
+  name: string;
+  /** Runs commands in a clean checkout there. Throws as `WorkChecks.check` does, and as fleets do. */
+  check(work: CheckedWork, run: CommandsRun): Promise<CommandEnd[]>;
+}
+
 /** Checks the work of sessions on this machine, each in a clean checkout. */
 export interface WorkChecks {
   /**
