@@ -29,7 +29,7 @@ import {
   findWorktreePort,
 } from '../../workers/runner/runs/index.ts';
 import { createRunCommands, createSetup, type ProjectScope } from '../../workers/runner/setup/index.ts';
-import { createWorktrees, type GitAccess } from '../../workers/runner/worktrees/index.ts';
+import { createWorktrees, type GitAccess, watchLeftGits } from '../../workers/runner/worktrees/index.ts';
 import { findSensitiveKind, isPrivatePath } from '../../workers/runner/worktrees/inspect/sensitive.ts';
 import {
   createFollowUps,
@@ -86,6 +86,7 @@ export function createWorkerModules(
   const git = { env: childEnvironment(), agentsDir: paths.agents } satisfies GitAccess;
   const worktrees = createWorktrees({ ...git, fetchBranch: (branch) => fleet.fetchBranch(branch) });
   closing(worktrees.close);
+  closing(watchLeftGits(git.env).close);
   const confinement = createConfinement({
     env,
     root,

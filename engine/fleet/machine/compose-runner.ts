@@ -20,7 +20,7 @@ import {
 } from '../../workers/runner/processes/index.ts';
 import { createLocalRunner } from '../../workers/runner/runs/index.ts';
 import { createSetup } from '../../workers/runner/setup/index.ts';
-import { createWorktrees } from '../../workers/runner/worktrees/index.ts';
+import { createWorktrees, watchLeftGits } from '../../workers/runner/worktrees/index.ts';
 import { createTransfers } from '../../workers/runner/worktrees/transfer/index.ts';
 import type { MachineFolders } from './machine-folders.ts';
 
@@ -51,6 +51,7 @@ export function composeMachineRunner({ folders, env, svc, log, closing }: Machin
   const git = { env: environment(), agentsDir };
   const worktrees = createWorktrees(git);
   closing(worktrees.close);
+  closing(watchLeftGits(git.env).close);
   const transfers = createTransfers(git);
   closing(transfers.close);
   const paths = {

@@ -95,7 +95,7 @@ interface OpenView {
   inode: number | null;
 }
 
-const { git } = createGit(workerData as GitAccess);
+const { git, close: closeGit } = createGit(workerData as GitAccess);
 const open = new Map<string, OpenView>();
 
 async function openView(view: GraphView): Promise<OpenView> {
@@ -346,6 +346,7 @@ answerThreadCalls<GraphCalls>(
     },
   },
   () => {
+    closeGit();
     // A compiler would continue without a listener.
     for (const { compiling } of open.values()) compiling?.end.abort();
   },

@@ -31,7 +31,7 @@ const {
   primary,
   ...given
 } = workerData as GuardThreadSettings;
-const { git } = createGit(given.git);
+const { git, close: closeGit } = createGit(given.git);
 const file = openFingerprintFile(path, JSON.stringify(chooseSamplings(settings)));
 // Worktrees are created and removed.
 file.keepRoots((root) => existsSync(root));
@@ -145,4 +145,7 @@ function readProjectFile(root: string, file: string): string | null {
   return typeof source === 'string' ? null : source.text;
 }
 
-answerThreadCalls<GuardCalls>(calls, file.close);
+answerThreadCalls<GuardCalls>(calls, () => {
+  closeGit();
+  file.close();
+});

@@ -69,6 +69,7 @@ export { readCommonDir } from './git/git-folders.ts';
 export { SESSION_PREFIX } from './git/refs.ts';
 export type { GitRemote } from './git/remotes.ts';
 export { type GitRepository, realFolder, samePath } from './git/repository.ts';
+export { watchLeftGits } from './git/watch-left-gits.ts';
 export type { LineRange } from './inspect/changed-lines.ts';
 export { type DiffRequest, requireDiffRequest, type WorktreeDiff } from './inspect/diff.ts';
 export { WORKTREE_STATES, type WorktreeState } from './inspect/states.ts';

@@ -28,7 +28,7 @@ export interface GuardedGit {
   git: Git;
   programs: GitPrograms;
   pins: RepositoryPins;
-  /** Ends the processes that wait for questions. */
+  /** Ends all git processes: those that wait for questions, and calls that still run. */
   close(): void;
 }
 
@@ -51,7 +51,7 @@ export function createGit(
       });
   }
   // Listing settings runs none of the programs that they name.
-  const lister = createGitRunner(env, {
+  const { runner: lister, close: closeLister } = createGitRunner(env, {
     ...patience,
     findOverrides: async () => ({ settings: [], mayFetch: false }),
   });
@@ -61,7 +61,7 @@ export function createGit(
     isRemembered,
   );
   const programs = createGitPrograms(keepIn(PROGRAMS), async (cwd) => (await readSettings(cwd)).settings);
-  const runner = createGitRunner(env, {
+  const { runner, close: closeRunner } = createGitRunner(env, {
     ...patience,
     async findOverrides(cwd, { discover = false }) {
       if (discover) checkNotMoved(cwd);
@@ -91,5 +91,14 @@ export function createGit(
     },
     readCommit: commits.readCommit,
   };
-  return { git, programs, pins, close: commits.close };
+  return {
+    git,
+    programs,
+    pins,
+    close() {
+      commits.close();
+      closeLister();
+      closeRunner();
+    },
+  };
 }

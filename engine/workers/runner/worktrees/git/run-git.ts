@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../../../core/base/errors.ts';
@@ -8,7 +8,7 @@ import { ENGINE_MARK } from '../../processes/probe.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { Git, GitOptions, GitResult } from './git.ts';
 import type { GitOverrides } from './git-programs.ts';
-import { PATIENCE_MS, watchForPipes } from './watch-pipes.ts';
+import { PATIENCE_MS, type StopReason, watchForPipes } from './watch-pipes.ts';
 
 /** The longest time of a timer. */
 const NEVER_MS = 2 ** 31 - 1;
@@ -133,10 +133,24 @@ interface LaunchDeps {
   base: NodeJS.ProcessEnv;
   patienceMs: number;
   locateGit(): string;
+  /** The processes that run. */
+  running: Set<ChildProcess>;
+}
+
+function describeStop(command: string | undefined, cwd: string, reason: StopReason): SvcError {
+  if (reason === 'folder_removed')
+    return new SvcError('git_failed', `git ${command} was stopped: its folder was removed: ${cwd}`, {
+      data: { cwd },
+    });
+  const { pipe } = reason;
+  return new SvcError('git_failed', `git ${command} was waiting at a pipe, and was stopped: ${pipe}`, {
+    hint: 'a worker created it: remove it if it still exists, and check its work',
+    data: { cwd, path: pipe },
+  });
 }
 
 function launchGit(
-  { base, patienceMs, locateGit }: LaunchDeps,
+  { base, patienceMs, locateGit, running }: LaunchDeps,
   cwd: string,
   args: readonly string[],
   options: GitOptions,
@@ -152,22 +166,19 @@ function launchGit(
     },
     stdio: [stdin, 'pipe', 'pipe'],
   });
+  running.add(child);
   const watch = watchForPipes(cwd, () => child.kill('SIGKILL'), patienceMs);
   const { timeoutMs } = options;
   const limit = timeoutMs === undefined ? null : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
   const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done, fail) => {
     child.once('error', fail);
     child.once('close', (code, signal) => {
-      const pipe = code === null ? watch.found() : null;
-      if (pipe === null) return done({ code, signal });
-      fail(
-        new SvcError('git_failed', `git ${args[0]} was waiting at a pipe, and was stopped: ${pipe}`, {
-          hint: 'a worker created it: remove it if it still exists, and check its work',
-          data: { cwd, path: pipe },
-        }),
-      );
+      const reason = code === null ? watch.findReason() : null;
+      if (reason === null) return done({ code, signal });
+      fail(describeStop(args[0], cwd, reason));
     });
   }).finally(() => {
+    running.delete(child);
     watch.close();
     if (limit !== null) clearTimeout(limit);
   });
@@ -189,13 +200,21 @@ function explainFailure(error: unknown, cwd: string): SvcError {
 /** The part of `Git` that starts git. */
 export type GitRunner = Omit<Git, 'readIdentity' | 'signSettings' | 'readCheckout' | 'readCommit'>;
 
+/** Starts git, and ends it. */
+export interface ClosableGitRunner {
+  runner: GitRunner;
+  /** Ends all running calls: one that waits at a worker's pipe would outlive the engine. git then removes its locks. */
+  close(): void;
+}
+
 /** Runs the git command line, with its own environment. Called only by `createGit`, which knows the overrides. */
 export function createGitRunner(
   env: NodeJS.ProcessEnv,
   { patienceMs = PATIENCE_MS, findOverrides }: GitDeps,
-): GitRunner {
+): ClosableGitRunner {
   const base = cleanEnvironment(env);
-  const how: LaunchDeps = { base, patienceMs, locateGit: createGitLocator(base) };
+  const running = new Set<ChildProcess>();
+  const how: LaunchDeps = { base, patienceMs, locateGit: createGitLocator(base), running };
 
   const runGit: Git['run'] = async (cwd, args, options = {}) => {
     const { input, allowFail = false, maxBytes = DEFAULT_MAX_BYTES } = options;
@@ -234,7 +253,7 @@ export function createGitRunner(
     }
   };
 
-  return {
+  const runner: GitRunner = {
     run: runGit,
     env: base,
     async open(gitDir, args, more) {
@@ -288,6 +307,12 @@ export function createGitRunner(
       } catch (error) {
         throw explainFailure(error, cwd);
       }
+    },
+  };
+  return {
+    runner,
+    close() {
+      for (const child of running) child.kill('SIGTERM');
     },
   };
 }

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { closeSync, constants, openSync, readdirSync, rmSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WrittenFolders } from './git-folders.ts';
@@ -47,8 +47,23 @@ export function clearTraps({ own, common }: WrittenFolders, { links }: { links: 
     ...findTrapsAmongObjects(join(common, 'objects'), { links }),
     ...findTraps(join(common, 'refs', 'heads', 'svc'), { links }),
   ];
-  for (const path of found) rmSync(path, { force: true });
+  for (const path of found) removeTrap(path);
   return found;
+}
+
+/**
+ * Removes a pipe or link. Programs that wait at the pipe continue and read nothing: once it is removed, no one could
+ * open its other end.
+ */
+function removeTrap(path: string): void {
+  let end: number | null = null;
+  try {
+    end = openSync(path, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch {
+    // A link, or removed by another call.
+  }
+  rmSync(path, { force: true });
+  if (end !== null) closeSync(end);
 }
 
 /** Folders of loose objects; packs may be elsewhere, behind a person's own link. */

@@ -1,12 +1,17 @@
+import { existsSync } from 'node:fs';
 import { readGitFolders } from './git-folders.ts';
 import { clearTraps, findPipe } from './traps.ts';
 
 /** Longer than most git calls take; then a pipe is likely. */
 export const PATIENCE_MS = 5000;
 
+/** Why a git call was stopped: the path of a pipe, or its folder no longer exists. */
+export type StopReason = { pipe: string } | 'folder_removed';
+
 /**
  * Watches a git call that may hang at a pipe which a worker has created. Pipes in git's own folders are removed, so
- * that the next call works.
+ * that the next call works. A call whose folder was removed is stopped too: the pipe at which it waits may have been in
+ * it.
  * @param stop ends the call
  * @param folder where it was called
  */
@@ -14,16 +19,18 @@ export function watchForPipes(
   folder: string,
   stop: () => void,
   patienceMs: number,
-): { close(): void; found(): string | null } {
+): { close(): void; findReason(): StopReason | null } {
   const closing = new AbortController();
-  let found: string | null = null;
+  let reason: StopReason | null = null;
   let timer: NodeJS.Timeout;
   const lookForPipe = async (afterMs: number): Promise<void> => {
     const named = readGitFolders(folder);
     const cleared = named === null ? [] : clearTraps(named, { links: false });
-    found = cleared[0] ?? (await findPipe(folder, closing.signal));
+    const pipe = cleared[0] ?? (await findPipe(folder, closing.signal));
     if (closing.signal.aborted) return;
-    if (found !== null) return stop();
+    if (pipe !== null) reason = { pipe };
+    else if (!existsSync(folder)) reason = 'folder_removed';
+    if (reason !== null) return stop();
     scheduleLook(afterMs * 2);
   };
   const scheduleLook = (ms: number): void => {
@@ -36,6 +43,6 @@ export function watchForPipes(
       clearTimeout(timer);
       closing.abort();
     },
-    found: () => found,
+    findReason: () => reason,
   };
 }

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { findPreset } from '../../../../../engine/workers/agents/presets/index.ts';
-import { createGit } from '../../../../../engine/workers/runner/worktrees/git/create-git.ts';
 import {
   confinementOf,
   ended,
@@ -14,7 +13,6 @@ import {
   started,
 } from '../../../../support/agents/strict.ts';
 import { type EngineHere, engineHere } from '../../../../support/workspaces/engine.ts';
-import { makeRepository } from '../../../../support/workspaces/git.ts';
 import { requireLocalPath } from '../../../../support/workspaces/local-path.ts';
 import { AGENT, SVC } from '../../../../support/workspaces/workspace.ts';
 
@@ -171,28 +169,4 @@ describe('traps that a strict worker leaves behind', { skip: impossible ?? false
     // A new conversation starts, because the private folder is not copied to the home.
     assert.deepEqual(told(logOf(ws, outside.sessionId)), ['OUTSIDE']);
   });
-});
-
-test("a git call that waits at a worker's pipe is ended, and says so", {
-  timeout: 30_000,
-}, async (t) => {
-  const repository = makeRepository();
-  t.after(repository.remove);
-  const { git } = createGit({ env: process.env, agentsDir: null }, { patienceMs: 50 });
-  const mkfifo = (path: string): void => void execFileSync('mkfifo', [path]);
-  const look = () => git.text(repository.root, ['diff', 'HEAD']);
-  mkdirSync(join(repository.root, 'below'));
-  repository.commit({ 'below/one.txt': 'x' }, 'one');
-  writeFileSync(join(repository.root, 'below', 'one.txt'), 'y');
-  mkfifo(join(repository.root, 'below', '.gitattributes'));
-  await assert.rejects(look(), {
-    code: 'git_failed',
-    message: /was waiting at a pipe.*below\/\.gitattributes/,
-  });
-  rmSync(join(repository.root, 'below', '.gitattributes'));
-  mkfifo(join(repository.root, '.git', 'refs', 'heads', 'trap'));
-  await assert.rejects(git.text(repository.root, ['for-each-ref']), { message: /refs\/heads\/trap/ });
-  // Files in git's own folders have been removed.
-  assert.match(await git.text(repository.root, ['for-each-ref']), /refs\/heads/);
-  assert.match(await look(), /^\+y$/m);
 });
