@@ -1,5 +1,6 @@
 import { createDueTimer } from '../core/base/due-timer.ts';
 import { asSvcError } from '../core/base/errors.ts';
+import { settleWithin } from '../core/base/settle-within.ts';
 import type { StreamFacts, StreamUsage } from '../workers/agents/index.ts';
 import type { ReadySession } from '../workers/sessions/index.ts';
 import { chooseNext, type WaitingRun } from './choose-next.ts';
@@ -15,6 +16,7 @@ interface Owner {
   /** The facts that its run has reported so far. */
   facts: StreamFacts | null;
   done: Promise<void>;
+  isDone: boolean;
 }
 
 const MIN_WAKE_MS = 50;
@@ -39,10 +41,10 @@ export interface RunQueue {
   /** Returns the usage that running sessions claim so far, where the gateway does not count it. */
   listClaims(): (StreamUsage | null)[];
   /**
-   * Resolves when no session is being worked on any more.
-   * @param isAwaited leaves out those of other machines
+   * Resolves when the sessions that are being worked on have settled.
+   * @param isAwaited leaves out those of other machines; asked again and again, since a machine may stop answering
    */
-  whenSettled(isAwaited?: (runner: string | null) => boolean): Promise<unknown>;
+  whenSettled(isAwaited?: (runner: string | null) => boolean): Promise<void>;
   close(): void;
 }
 
@@ -104,7 +106,7 @@ export function createQueue(
   ): void {
     if (active.has(sessionId)) return;
     const { agent, project } = sessions.get(sessionId);
-    const owner: Owner = { agent, project, runner, facts: null, done: Promise.resolve() };
+    const owner: Owner = { agent, project, runner, facts: null, done: Promise.resolve(), isDone: false };
     active.set(sessionId, owner);
     owner.done = work()
       .catch((error: unknown) => {
@@ -115,6 +117,7 @@ export function createQueue(
         );
       })
       .finally(() => {
+        owner.isDone = true;
         active.delete(sessionId);
         startWaiting();
       });
@@ -187,10 +190,12 @@ export function createQueue(
     },
     facts: readFacts,
     listClaims: () => [...active.keys()].map((id) => readFacts(id)?.usage ?? null),
-    whenSettled: (isAwaited = () => true) =>
-      Promise.allSettled(
-        [...active.values()].filter(({ runner }) => isAwaited(runner)).map(({ done }) => done),
-      ),
+    async whenSettled(isAwaited = () => true) {
+      const listAwaited = (owners: Iterable<Owner>): Owner[] =>
+        [...owners].filter(({ isDone, runner }) => !isDone && isAwaited(runner));
+      for (let left = listAwaited(active.values()); left.length > 0; left = listAwaited(left))
+        await settleWithin(LOOK_IN_MS, Promise.allSettled(left.map(({ done }) => done)));
+    },
     close: timer.close,
   };
 }
