@@ -8,10 +8,12 @@
 const GROUPS = {
   core: ['base', 'models', 'api', 'workspace', 'http', 'link-protocol', 'access'],
   storage: [],
+  forge: [],
   workers: ['sessions', 'agents', 'runner'],
   board: ['review', 'retention', 'stats'],
   bus: ['hooks'],
   dispatch: [],
+  'pull-requests': [],
   receiver: [],
   sources: [],
   notify: [],

@@ -13,18 +13,6 @@ export type { Racer } from './board/operations/races.ts';
 export type { ListedTask, TaskChoices } from './board/operations/tasks.ts';
 export type { TaskPlan } from './board/plan.ts';
 export type { Race, RaceState } from './board/races/index.ts';
-export type { PullRequestMaterial } from './board/review/pull-requests/operations.ts';
-export {
-  buildPullRequest,
-  buildView,
-  chooseRemote,
-  guessProgram,
-  PULL_REQUEST_PROGRAMS,
-  type PullRequestProgram,
-  readCreated,
-  readState,
-  type ToldPullRequest,
-} from './board/review/pull-requests/programs.ts';
 export type { SessionTrial } from './board/review/worktree-actions.ts';
 export {
   describeFigures,
@@ -84,9 +72,10 @@ export type { EngineStatus } from './daemon/compose/operations.ts';
 export type { EngineHost } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
 export type { McpRelay } from './daemon/mcp/service.ts';
-export type { KnownPullRequest, ListedSession } from './dispatch/describe-sessions.ts';
+export type { ListedSession } from './dispatch/describe-sessions.ts';
 export { describeMachineAgents } from './fleet/describe-agents.ts';
 export type { ListedRunner, RunnerInspection } from './fleet/index.ts';
+export { runPersonProgram } from './forge/person-programs.ts';
 export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
 export { describeCopyType, describeLost } from './knowledge/guard/describe-copy.ts';
 export { describeLanguage } from './knowledge/guard/describe-language.ts';
@@ -95,6 +84,17 @@ export { describeLink, describeLinkState, isLinkTroubled, type LinkFacts } from 
 export type { LinkStatus } from './link/status.ts';
 export type { TelemetryView } from './link/telemetry/view.ts';
 export type { EventDelivery } from './notify/rows.ts';
+export { describePullRequest, explainPullRequest } from './pull-requests/describe.ts';
+export type { PullRequestMaterial } from './pull-requests/prepare.ts';
+export {
+  buildView,
+  chooseRemote,
+  guessProgram,
+  PULL_REQUEST_PROGRAMS,
+  type PullRequestProgram,
+  readState,
+} from './pull-requests/programs.ts';
+export { buildPullRequest, publishPullRequest, readWish } from './pull-requests/publish.ts';
 export type { AccessLogEntry } from './receiver/serve.ts';
 export type { ListedSource, SourceTrial } from './sources/index.ts';
 export type { LoggedEvent } from './storage/index.ts';

@@ -1,8 +1,7 @@
 import { asSvcError, SvcError } from '../../engine/core/base/errors.ts';
 import { toPrintable } from '../../engine/core/base/text.ts';
-import type { Api, EngineClient } from '../../engine/index.ts';
+import { type Api, type EngineClient, runPersonProgram } from '../../engine/index.ts';
 import type { CommandContext } from '../command.ts';
-import { runPersonProgram } from './person-programs.ts';
 
 type Repository = Api['project.remotes']['output'];
 

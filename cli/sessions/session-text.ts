@@ -10,9 +10,9 @@ import {
 import {
   catalogues,
   type EngineClient,
+  explainPullRequest,
   formatSitePath,
   isUntilAnswered,
-  type KnownPullRequest,
   type ListedSession,
   type NextStep,
   nameSessionState,
@@ -207,12 +207,7 @@ export function formatSession(
         ['tool calls', row.tool_calls],
         ['does', row.activity],
         ['branch', row.branch],
-        [
-          'request',
-          row.pull_request === null
-            ? null
-            : [describePullRequest(row), row.pull_request.url].filter(Boolean).join('  '),
-        ],
+        ['request', explainPullRequest(row)],
         [
           'started from',
           row.base_commit === null
@@ -238,13 +233,3 @@ export function formatSession(
 export const describeUnread = (
   row: Pick<ShownSession, 'state' | 'branch' | 'cwd' | 'repository' | 'commits'>,
 ): string | null => (row.state === 'ended' && workLeftBy(row) === 'unreadable' ? 'could not be read' : null);
-
-/** The pull request of a session's branch, such as `#41 open`; null while it has none. */
-export const describePullRequest = ({
-  pull_request: pull,
-}: {
-  pull_request: WireValue<KnownPullRequest> | null;
-}): string | null =>
-  pull === null
-    ? null
-    : `${pull.number === null ? 'opened' : `#${pull.number}`} ${pull.state ?? ''}`.trimEnd();

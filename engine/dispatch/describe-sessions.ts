@@ -35,6 +35,14 @@ export interface ListedSession extends Session {
   savedTokens: number;
   /** The pull request of its branch; null if none was opened. */
   pullRequest: KnownPullRequest | null;
+  /** Why its branch is not pushed yet, though svc.yaml asks for a pull request; null if it does not, or it is done. */
+  pullRequestOrder: KnownPullRequestOrder | null;
+}
+
+/** A branch that svc pushes, and opens a pull request for; see `PullRequestOrder`. */
+export interface KnownPullRequestOrder {
+  nextAt: string | null;
+  problem: string | null;
 }
 
 /** A pull request, in a list. */
@@ -68,12 +76,19 @@ export interface DescriberDeps {
   listSavedTokens(): ReadonlyMap<string, number>;
   /** Pull requests by session. */
   listPullRequests(): ReadonlyMap<string, KnownPullRequest>;
+  listPullRequestOrders(): ReadonlyMap<string, KnownPullRequestOrder>;
 }
 
 const pickKnown = (known: KnownPullRequest | undefined): KnownPullRequest | null => {
   if (known === undefined) return null;
   const { number, url, state, askedAt } = known;
   return { number, url, state, askedAt };
+};
+
+const pickOrder = (known: KnownPullRequestOrder | undefined): KnownPullRequestOrder | null => {
+  if (known === undefined) return null;
+  const { nextAt, problem } = known;
+  return { nextAt, problem };
 };
 
 /** Returns a function that adds the current activity of their agents to sessions. */
@@ -95,7 +110,13 @@ export function createSessionDescriber(deps: DescriberDeps) {
     explainWait: (session: Session) => string | null,
     untoldBy: DescriberDeps['untold'],
     saved: ReadonlyMap<string, number>,
-    pulls: ReadonlyMap<string, KnownPullRequest>,
+    {
+      pulls,
+      orders,
+    }: {
+      pulls: ReadonlyMap<string, KnownPullRequest>;
+      orders: ReadonlyMap<string, KnownPullRequestOrder>;
+    },
   ): ListedSession {
     const { sessionId, state } = session;
     const quiet: Omit<ListedSession, keyof Session> = {
@@ -112,6 +133,7 @@ export function createSessionDescriber(deps: DescriberDeps) {
       savedTokens: saved.get(sessionId) ?? 0,
       readsMessages: deps.findReadingTime(session),
       pullRequest: pickKnown(pulls.get(sessionId)),
+      pullRequestOrder: pickOrder(orders.get(sessionId)),
     };
     const facts = deps.facts(sessionId);
     if (facts === null) return { ...session, ...quiet };
@@ -135,6 +157,7 @@ export function createSessionDescriber(deps: DescriberDeps) {
     const known = new Map<string, readonly string[]>();
     const saved = deps.listSavedTokens();
     const pulls = deps.listPullRequests();
+    const orders = deps.listPullRequestOrders();
     const untoldBy = ({ agent, transport }: Pick<Session, 'agent' | 'transport'>) => {
       const key = `${transport} ${agent}`;
       const untold = known.get(key) ?? deps.untold({ agent, transport });
@@ -147,6 +170,8 @@ export function createSessionDescriber(deps: DescriberDeps) {
       explain ??= deps.startExplaining();
       return explain(session);
     };
-    return all.map((session) => describeSession(session, seen, explainWait, untoldBy, saved, pulls));
+    return all.map((session) =>
+      describeSession(session, seen, explainWait, untoldBy, saved, { pulls, orders }),
+    );
   };
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { variablesKey } from '../core/base/values/variable.ts';
+import { pullRequestFields } from '../pull-requests/config.ts';
 
 /** Routes that `webhook.allow` can list. */
 export const ROUTES = ['task', 'codehost', 'chat'] as const;
@@ -20,6 +21,7 @@ const template = z.strictObject({
     .optional()
     .meta({ description: 'time limit of the run; 0 means agents.timeout_sec' }),
   project: z.string().min(1).optional().meta({ description: 'project id' }),
+  ...pullRequestFields,
 });
 
 const ofRoutes = Object.fromEntries(
@@ -64,7 +66,7 @@ export const webhookSchema = z.strictObject({
       consent: true,
       notation: 'map string->TaskTemplate',
       description:
-        'Tasks that a request can name: agent, prompt, timeout_sec, project. The template named codehost is used for issues.',
+        'Tasks that a request can name: agent, prompt, timeout_sec, project, pull_request, branch. The template named codehost is used for issues.',
       unset: 'none; /codehost events are ignored',
       example: { codehost: { agent: 'claude', prompt: 'Fix the issue.', timeout_sec: 1800 } },
     }),

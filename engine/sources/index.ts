@@ -3,11 +3,11 @@ import { type Clock, rfc3339 } from '../core/base/clock.ts';
 import { asSvcError, SvcError, toHttpStatus } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { sentence } from '../core/base/sentence.ts';
+import { createGithub, type RunForgeProgram } from '../forge/index.ts';
 import type { CodeHostIntake, CodeHostWork } from '../receiver/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { createSavepoint } from '../storage/index.ts';
 import type { SourceConfig } from './config.ts';
-import { createGithub, type RunForgeProgram } from './forge.ts';
 import { EMPTY_CACHE, type Poll, type PollCache, type PollState, pollGithub } from './poll-github.ts';
 
 /** A source and its last poll. Times are RFC 3339 UTC. */

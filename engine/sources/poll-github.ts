@@ -1,10 +1,9 @@
 import { SvcError } from '../core/base/errors.ts';
 import { isJsonObject } from '../core/base/json-object.ts';
 import type { JsonObject } from '../core/http/body.ts';
+import type { Forge, ForgeAnswer } from '../forge/index.ts';
 import { type CodeHostEvent, type CodeHostWork, LABEL, readCodeHostEvent } from '../receiver/index.ts';
 import type { SourceConfig } from './config.ts';
-import type { Forge } from './forge.ts';
-import type { ForgeAnswer } from './read-answer.ts';
 
 /** What a source knows from its last poll, so that the next one asks only for what is new. */
 export interface PollState {

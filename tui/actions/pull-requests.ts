@@ -1,5 +1,5 @@
 import { quoteForShell } from '../../engine/core/base/text.ts';
-import { buildPullRequest, chooseRemote, guessProgram } from '../../engine/index.ts';
+import { buildPullRequest, chooseRemote, guessProgram, readWish } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { OpenPullRequest } from '../state/overlays.ts';
 import { getSelectedSession } from '../state/selection.ts';
@@ -66,13 +66,12 @@ const quoteArgument = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ?
 export function listCommands({ material, remote: chosen }: OpenPullRequest): string[] {
   const remote = material.remotes.find(({ name }) => name === chosen) ?? { name: 'origin', url: '' };
   const program = guessProgram(remote.url) ?? 'gh';
-  return [
-    ['cd', material.repository],
-    ...buildPullRequest({ ...material, usesLfs: material.uses_lfs }, remote.name, program),
-  ].map((words) => words.map(quoteArgument).join(' '));
+  return [['cd', material.repository], ...buildPullRequest(readWish(material), remote, program)].map(
+    (words) => words.map(quoteArgument).join(' '),
+  );
 }
 
-/** Hands the terminal to `svc worktree pr`: only this pushes and calls a code host. */
+/** Hands the terminal to `svc worktree pr`, which pushes and calls the code host. */
 export function runPullRequest(
   state: State,
   overlay: OpenPullRequest,

@@ -39,7 +39,10 @@ function renderLines(overlay: OpenPullRequest, cells: number): StyledLine[] {
     ...renderFacts(
       [
         ['there', known, 'good'],
-        ['pushes', `${material.branch} at ${material.head.slice(0, 10)}, never forced`],
+        [
+          'pushes',
+          `${material.branch === material.push_to ? '' : `${material.branch} as `}${material.push_to} at ${material.head.slice(0, 10)}, never forced`,
+        ],
         ...describeRemotes(overlay),
         ['into', material.base],
         ['title', material.title],

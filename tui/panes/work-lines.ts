@@ -1,5 +1,5 @@
 import { describeUnseen, formatCount, formatLocalTime } from '../../engine/core/base/text.ts';
-import { describeSensitive, outcomeOfSession, workLeftBy } from '../../engine/index.ts';
+import { describeSensitive, explainPullRequest, outcomeOfSession, workLeftBy } from '../../engine/index.ts';
 import type {
   CommentRow,
   ListedEvidence,
@@ -97,20 +97,14 @@ export function renderWorkLines(
   const added = files.reduce((sum, each) => sum + each.insertions, 0);
   const removed = files.reduce((sum, each) => sum + each.deletions, 0);
   const isPromoted = row.promoted_at !== null;
+  const request = explainPullRequest(row);
   const holds = describeUnseen(countUnseenOfPatch(work));
   const essential: (readonly [string, string, TextStyle?])[] = [
     [
       'branch',
       `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${formatCount(commits.length, 'commit')} · ${formatCount(files.length, 'file')} · +${added} -${removed}`,
     ],
-    ...(row.pull_request === null
-      ? []
-      : [
-          [
-            'request',
-            `#${row.pull_request.number ?? '?'} ${row.pull_request.state ?? ''} ${row.pull_request.url ?? ''}`,
-          ] as const,
-        ]),
+    ...(request === null ? [] : [['request', request] as const]),
     ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : listTrialFacts(work, row)),
     ...listEvidenceFacts(beside, head),
     ...(holds === null ? [] : [['patch', `it ${holds}; they are written by number`, 'bad'] as const]),

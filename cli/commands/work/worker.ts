@@ -3,6 +3,7 @@ import { formatAge, markEstimate } from '../../../engine/core/base/text.ts';
 import {
   agentPrograms,
   configuration,
+  describePullRequest,
   type EngineClient,
   findLocalPath,
   findWorkspace,
@@ -24,7 +25,6 @@ import {
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 import {
   describeNextStep,
-  describePullRequest,
   describeWait,
   formatSession,
   formatState,
@@ -86,7 +86,7 @@ const list = defineCommand({
         },
         { head: 'age', value: (row) => formatAge(row.run_started_at ?? row.created_at), right: true },
         { head: 'tokens', value: formatTokens, right: true },
-        ...(rows.some(({ pull_request }) => pull_request !== null)
+        ...(rows.some((row) => describePullRequest(row) !== null)
           ? [{ head: 'pr', value: (row: Row) => describePullRequest(row) }]
           : []),
         { head: 'doing', value: (row) => describeActivity(row, asks.get(row.session_id)), flexible: true },

@@ -10,14 +10,15 @@ import {
   PULL_REQUEST_PROGRAMS,
   type PullRequestMaterial,
   type PullRequestProgram,
-  readCreated,
+  publishPullRequest,
   readState,
+  readWish,
+  runPersonProgram,
   type WireValue,
 } from '../../../engine/index.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
 import { formatFacts } from '../../print.ts';
-import { runPersonProgram } from '../../sessions/person-programs.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 
 type Material = WireValue<PullRequestMaterial>;
@@ -74,7 +75,7 @@ async function findPullRequestProgram(
   wanted: PullRequestProgram | undefined,
   context: Pick<CommandContext, 'env' | 'cwd'>,
 ): Promise<{ program: PullRequestProgram; isThere: boolean }> {
-  const guessed = wanted ?? guessProgram(url);
+  const guessed = wanted ?? guessProgram(url, context.env.GH_HOST);
   for (const program of guessed === null ? PULL_REQUEST_PROGRAMS : [guessed])
     if (await isInstalled(program, context)) return { program, isThere: true };
   return { program: guessed ?? 'gh', isThere: false };
@@ -83,11 +84,8 @@ async function findPullRequestProgram(
 const quoteWhereNeeded = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word);
 
-const buildSteps = (material: Material, remote: string, program: PullRequestProgram): string[][] =>
-  buildPullRequest({ ...material, usesLfs: material.uses_lfs }, remote, program);
-
-const formatCommands = (material: Material, remote: string, program: PullRequestProgram): string[] =>
-  [['cd', material.repository], ...buildSteps(material, remote, program)].map((words) =>
+const formatCommands = (material: Material, remote: Remote, program: PullRequestProgram): string[] =>
+  [['cd', material.repository], ...buildPullRequest(readWish(material), remote, program)].map((words) =>
     words.map(quoteWhereNeeded).join(' '),
   );
 
@@ -97,40 +95,39 @@ async function openPullRequest(
   material: Material,
   { remote, program }: { remote: Remote; program: PullRequestProgram },
 ): Promise<number> {
-  const { session_id: id, branch, base, head } = material;
-  context.note(toPrintable(`pushing ${branch} to ${remote.name} (${remote.url})`));
-  const steps = buildSteps(material, remote.name, program);
-  const [, ...create] = steps.pop() ?? [];
-  for (const [tool = '', ...args] of steps) await runPersonProgram(context, material, tool, args);
-  let isThereAlready = false;
-  const printed = await runPersonProgram(context, material, program, create).catch((thrown: unknown) => {
-    const error = asSvcError(thrown);
-    const said = String(error.data.printed ?? '');
-    // It was opened before, by someone or by an interrupted attempt: the push has updated it.
-    isThereAlready = /already exists/i.test(said) && readCreated(said) !== null;
-    if (isThereAlready) return said;
-    throw new SvcError(error.code, `${branch} was pushed, but ${error.message}`, {
+  const { session_id: id, branch, base, head, push_to: pushTo } = material;
+  const shownAs = pushTo === branch ? branch : `${branch} as ${pushTo}`;
+  context.note(toPrintable(`pushing ${shownAs} to ${remote.name} (${remote.url})`));
+  const former = material.pull_request;
+  const made = await publishPullRequest(
+    (tool, args) => runPersonProgram(context, material, tool, args),
+    readWish(material),
+    // A person who asks for it may know that an open one was closed at the code host.
+    { remote, program, existing: former === null ? null : { ...former, state: null } },
+  ).catch((thrown: unknown) => {
+    const { code, message, data } = asSvcError(thrown);
+    throw new SvcError(code, message, {
       hint: `try it again with svc worktree pr ${id}; with --print it prints the commands`,
-      data: error.data,
+      data,
     });
   });
-  const made = readCreated(printed) ?? { number: null, url: null, state: null };
+  const { number, url, state, isNew, printed } = made;
   const pull = await client.call('worktree.record_pr', {
     session: id,
-    opened: { program, remote: remote.name, head },
-    ...made,
+    opened: { program, remote: remote.name, branch: made.branch, head },
+    ...{ number, url, state },
   });
   context.result({ session_id: id, ...pull }, () =>
     formatFacts([
       [
-        isThereAlready ? 'there' : 'opened',
-        `${pull.number === null ? 'a pull request' : `#${pull.number}`}: ${branch} into ${base}`,
+        isNew ? 'opened' : 'there',
+        `${pull.number === null ? 'a pull request' : `#${pull.number}`}: ${made.branch} into ${base}`,
       ],
       ['url', pull.url],
       ['state', `svc worktree pr ${id} --state queries it`],
     ]),
   );
-  if (made.number === null)
+  if (number === null)
     context.note(toPrintable(`${program} did not print its number: ${printed.trim()}`, { lines: true }));
   return 0;
 }
@@ -199,7 +196,7 @@ function checkUnchanged(shown: Material, now: Material, remote: Remote): void {
 
 export const pullRequest = defineCommand({
   name: 'worktree pr',
-  about: "push a session's branch and open a pull request with gh, glab or tea; nothing else ever pushes",
+  about: "push a session's branch and open a pull request with gh, glab or tea",
   args: defineSessionArgument('session:ended'),
   flags,
   examples: [
@@ -217,7 +214,7 @@ export const pullRequest = defineCommand({
     const isWithoutRemote = material.remotes.length === 0 && wanted === undefined;
     const remote = isWithoutRemote ? { name: 'origin', url: '' } : findRemote(material, wanted);
     const { program, isThere } = await findPullRequestProgram(remote, wantedProgram, context);
-    const commands = formatCommands(material, remote.name, program);
+    const commands = formatCommands(material, remote, program);
     if (!print && isThere && !isWithoutRemote) {
       if (!(await askBeforePush(context, remote, commands))) return 1;
       // A worker may have written something while the person was reading.

@@ -1,7 +1,6 @@
 import { pickRacer } from '../../board/decisions/index.ts';
 import { retentionOperations } from '../../board/retention/index.ts';
 import { worktreeOperations } from '../../board/review/operations.ts';
-import { pullRequestOperations } from '../../board/review/pull-requests/operations.ts';
 import { statsOperations } from '../../board/stats/index.ts';
 import { hookOperations } from '../../bus/hooks/operations.ts';
 import { secretOperations } from '../../config/compare-secrets.ts';
@@ -21,6 +20,7 @@ import { memoryOperations } from '../../knowledge/memory/operations.ts';
 import { graphOperations } from '../../knowledge/symbols/operations.ts';
 import { linkOperations, telemetryOperations } from '../../link/index.ts';
 import { notifyOperations } from '../../notify/operations.ts';
+import { pullRequestOperations } from '../../pull-requests/operations.ts';
 import { sourceOperations } from '../../sources/operations.ts';
 import { eventOperations } from '../../storage/index.ts';
 import { findReadingTime, listUntoldBy } from '../../workers/agents/command.ts';
@@ -143,15 +143,14 @@ function listWorkOperations({ config, events, clock }: SharedDependencies, modul
       untold: (session) => listUntoldBy(agents, session),
       findReadingTime: (session) => findReadingTime(agents, session),
       listSavedTokens: texts.savings.listSavedTokens,
-      listPullRequests: pullRequests.list,
+      listPullRequests: pullRequests.preparation.records.list,
+      listPullRequestOrders: pullRequests.orders.list,
     }),
     ...pullRequestOperations({
+      ...pullRequests.preparation,
       events,
-      sessions,
-      worktrees: modules.worktrees,
-      records: pullRequests,
+      orders: pullRequests.orders,
       resolveFolder: agents.resolveFolder,
-      readEvidence: board.evidence,
       findTask: board.tasks.resolve,
     }),
     ...circuitOperations({ circuits, look: dispatcher.look }),

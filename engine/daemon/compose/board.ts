@@ -2,7 +2,6 @@ import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
 import { type BoardDeps, createBoard } from '../../board/index.ts';
 import { createDataRetention, readRetentionAges } from '../../board/retention/index.ts';
-import { createPullRequestRecords } from '../../board/review/pull-requests/records.ts';
 import { createReviews } from '../../board/review/reviews.ts';
 import { createWorktreeActions } from '../../board/review/worktree-actions.ts';
 import { createStats, type StatsBooks } from '../../board/stats/index.ts';
@@ -114,7 +113,6 @@ export function createReviewModules(
   return {
     worktreeActions,
     reviews,
-    pullRequests: createPullRequestRecords(storage, clock),
     retention,
     stats: createStats({ storage, events, clock, books, cap: shared.workerCap }),
   };

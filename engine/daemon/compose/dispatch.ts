@@ -18,6 +18,7 @@ import { createSessionActions } from '../../dispatch/session-actions.ts';
 import { createSessionLogs } from '../../dispatch/session-logs.ts';
 import { pointToNotes } from '../../knowledge/memory/index.ts';
 import { createImpactAtEnd } from '../../knowledge/symbols/impact-at-end.ts';
+import type { AutomaticPullRequests } from '../../pull-requests/index.ts';
 import { createReader, findOutputFormat } from '../../workers/agents/index.ts';
 import { agentFolder, createProjectReader } from '../../workers/runner/runs/index.ts';
 import { findLocalPath } from '../../workers/sessions/index.ts';
@@ -114,10 +115,11 @@ export function createRunEnd(
     board: Board<Dispatcher>;
     bus: Bus;
     worktreeActions: WorktreeActions;
+    pullRequests: AutomaticPullRequests;
     impactAtEnd: ReturnType<typeof createImpactAtEnd>;
   },
 ): DispatchDeps['atEnd'] {
-  const { board, bus, worktreeActions, impactAtEnd } = others;
+  const { board, bus, worktreeActions, pullRequests, impactAtEnd } = others;
   async function discardLosers(): Promise<void> {
     try {
       await worktreeActions.discardDue();
@@ -128,6 +130,7 @@ export function createRunEnd(
   return (session, end, kept) => {
     board.sessionEnded(session.sessionId);
     bus.sessionEnded(session, { ...end, ...kept, verification: board.evidenceAtEnd(session) });
+    pullRequests.sessionEnded(session, kept.commits);
     // Sessions that lost their race while running are discarded now.
     if (others.sessions.isDiscardDue(session.sessionId)) storage.afterCommit(() => void discardLosers());
     storage.afterCommit(() => void impactAtEnd.add({ ...session, commits: kept.commits }));

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { resolveMachineHome } from '../../config/index.ts';
+import { findProjectEntry } from '../../core/workspace/project-entry.ts';
 import {
   createFleetAccess,
   type FleetAccess,
@@ -62,14 +62,7 @@ export function createFleetModule(shared: SharedDependencies, others: FleetPorts
   const { sessions, agents, runSockets, worktrees, git, setup, readStartTime, prepareCommand } = others;
   const { findGateway, onChange, loseRuns } = others;
 
-  /** Finds the entry of a project in `projects`; the workspace's own may have one with its folder. */
-  function findEntry(project: string | null) {
-    const { projects, project: own } = config();
-    const isOwn = project === null || project === own.name;
-    return projects.find(({ id, path }) =>
-      isOwn ? resolve(root, path) === resolve(root, own.root) : id === project,
-    );
-  }
+  const findEntry = (project: string | null) => findProjectEntry(root, config(), project);
 
   function listWaiting(): WaitingSession[] {
     const choice = fleet.openChoice(sessions.countByRunner());

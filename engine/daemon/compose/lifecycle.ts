@@ -76,6 +76,7 @@ export async function startModules(
   link.applySettings();
   leases.start();
   modules.sources.start();
+  modules.pullRequests.automatic.start();
   // Branches may have been merged or deleted while no engine ran.
   const compared = reviews
     .reconcileRegister()

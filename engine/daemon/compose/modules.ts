@@ -7,6 +7,7 @@ import { createHookModule } from './hooks.ts';
 import { createKnowledgeModules } from './knowledge.ts';
 import { createOutsideModules } from './outside.ts';
 import { createPorts } from './ports.ts';
+import { createPullRequestModule } from './pull-requests.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import { createWorkerModules } from './workers.ts';
 
@@ -45,6 +46,7 @@ export function createModules(shared: SharedDependencies) {
     }),
   });
   const reviews = createReviewModules(shared, workers, board, gateway.statistics);
+  const pullRequests = createPullRequestModule(shared, workers, board);
   const actions = createSessionModules(shared, workers, { board, keys });
   const outside = createOutsideModules(shared, workers, { board, gateway, leases: access.leases });
   const hooks = createHookModule(shared, { workers, knowledge, board, bus });
@@ -66,6 +68,7 @@ export function createModules(shared: SharedDependencies) {
       board,
       bus,
       worktreeActions: reviews.worktreeActions,
+      pullRequests: pullRequests.automatic,
       impactAtEnd,
     }),
   );
@@ -80,5 +83,6 @@ export function createModules(shared: SharedDependencies) {
     bus,
     board,
     hooks,
+    pullRequests,
   };
 }

@@ -10,6 +10,7 @@ import { lostRunsSchema } from './lost-runs.ts';
 import { memorySchema } from './memory.ts';
 import { memorySuccessorsSchema } from './memory-successors.ts';
 import { memoryVectorsSchema } from './memory-vectors.ts';
+import { pullRequestOrdersSchema } from './pull-request-orders.ts';
 import { rerunMachinesSchema } from './rerun-machines.ts';
 import { reviewsSchema } from './reviews.ts';
 import { runnersSchema } from './runners.ts';
@@ -51,4 +52,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   rerunMachinesSchema,
   sourcesSchema,
   taskPagesSchema,
+  pullRequestOrdersSchema,
 ];

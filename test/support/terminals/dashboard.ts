@@ -104,6 +104,7 @@ export const sessionRow = (id: number, more: Partial<ShownSession> = {}): ShownS
   waits_for: null,
   machine: null,
   pull_request: null,
+  pull_request_order: null,
   timeout_sec: 3600,
   idle_timeout_sec: 600,
   pid: null,

@@ -636,6 +636,8 @@ describe('actions on workers', () => {
         task_id: 't-1',
         repository: '/repository',
         branch: 'svc/s-1',
+        push_to: 'svc/s-1',
+        is_draft: false,
         base: 'main',
         head: 'c'.repeat(40),
         title: "it's $(rm -rf ~) (t-1)",

@@ -78,7 +78,7 @@ describe('the page of a task', () => {
       ['glab', '-/merge_requests/7'],
       ['tea', 'pulls/7'],
     ] as const) {
-      const opened = { program, remote: 'origin', head: 'c'.repeat(40) };
+      const opened = { program, remote: 'origin', branch: 'x', head: 'c'.repeat(40) };
       await client.call('worktree.record_pr', { session, opened, number: 7, url: null, state: 'open' });
       assert.equal(await find(task), `https://code.example/me/sample/${path}`);
     }

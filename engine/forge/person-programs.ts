@@ -1,13 +1,12 @@
-import { SvcError } from '../../engine/core/base/errors.ts';
-import { runProgram } from '../../engine/core/base/run-program.ts';
-import { toPrintable } from '../../engine/core/base/text.ts';
-import type { CommandContext } from '../command.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { runProgram } from '../core/base/run-program.ts';
+import { toPrintable } from '../core/base/text.ts';
 
 /** A code host may be slow, and a push long; a program that waits for a password is ended. */
 const TIMEOUT_MS = 120_000;
 
 /** A repository, with the settings of git that override what a worker may have changed. */
-export interface OwnRepository {
+interface OwnRepository {
   repository: string;
   settings: readonly (readonly string[])[];
 }
@@ -33,7 +32,7 @@ function withSettings(env: NodeJS.ProcessEnv, settings: OwnRepository['settings'
  * `program_failed` with its output, `tool_missing`.
  */
 export async function runPersonProgram(
-  { env }: Pick<CommandContext, 'env'>,
+  { env }: { env: NodeJS.ProcessEnv },
   { repository, settings }: OwnRepository,
   program: string,
   args: readonly string[],

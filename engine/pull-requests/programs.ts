@@ -1,4 +1,5 @@
-import type { GitRemote } from '../../../workers/runner/worktrees/index.ts';
+import type { GitRemote } from '../workers/runner/worktrees/index.ts';
+import { readWebPlace } from './web-place.ts';
 
 /** Programs that open a pull request from a command line: for GitHub, GitLab, and Gitea and Forgejo. */
 export const PULL_REQUEST_PROGRAMS = ['gh', 'glab', 'tea'] as const;
@@ -15,12 +16,16 @@ export interface ToldPullRequest {
 
 /** The input of a push and a pull request. */
 export interface PullRequestWish {
+  /** The session's branch. */
   branch: string;
+  /** The wanted name of the branch at the code host. */
+  pushTo: string;
   base: string;
   /** The commit that is pushed. */
   head: string;
   title: string;
   body: string;
+  isDraft: boolean;
   /** True if objects of Git LFS have to be pushed first. */
   usesLfs: boolean;
 }
@@ -31,16 +36,26 @@ const HOSTS: readonly (readonly [RegExp, PullRequestProgram])[] = [
   [/gitea|forgejo|codeberg/i, 'tea'],
 ];
 
-/** Returns the host of an address, including `git@host:path`; null for a folder. */
+/** Returns the host of an address with its port, including `git@host:path`; null for a folder. */
 export function findHost(url: string): string | null {
-  const [, host] = /^[a-z+]+:\/\/(?:[^/@]*@)?([^/:]+)/i.exec(url) ?? /^(?:[^/@:]+@)([^/:]+):/.exec(url) ?? [];
+  const [, host] = /^[a-z+]+:\/\/(?:[^/@]*@)?([^/]+)/i.exec(url) ?? /^(?:[^/@:]+@)([^/:]+):/.exec(url) ?? [];
   return host ?? null;
 }
 
-/** Returns the program for a remote by its host's name; null if that is unclear. */
-export function guessProgram(url: string): PullRequestProgram | null {
+/**
+ * Returns the program for a remote by its host's name; null if that is unclear.
+ * @param githubHost the host that gh uses instead of github.com, GH_HOST
+ */
+export function guessProgram(url: string, githubHost?: string): PullRequestProgram | null {
   const host = findHost(url);
-  return host === null ? null : (HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? null);
+  if (host === null) return null;
+  return host === githubHost ? 'gh' : (HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? null);
+}
+
+/** Names the repository for gh, which does not recognize a remote whose host has a port. */
+function nameRepository(url: string): string[] {
+  const place = findHost(url)?.includes(':') ? readWebPlace(url) : null;
+  return place === null ? [] : [`--repo=${new URL(place.origin).host}/${place.path}`];
 }
 
 /** Returns the remote to push to: `origin`, or the only one. Null if a person has to choose. */
@@ -48,10 +63,10 @@ export const chooseRemote = (remotes: readonly GitRemote[]): GitRemote | null =>
   remotes.find(({ name }) => name === 'origin') ?? (remotes.length === 1 ? (remotes[0] ?? null) : null);
 
 /**
- * Returns the arguments that push exactly the shown commit, to the session's own branch and nothing else. Never
- * forced, and without hooks: a worker can write those of its repository.
+ * Returns the arguments that push exactly the shown commit, to one branch and nothing else. Never forced, and without
+ * hooks: a worker can write those of its repository.
  */
-const buildPush = ({ branch, head }: PullRequestWish, remote: string): string[] => [
+export const buildPush = ({ pushTo, head }: PullRequestWish, remote: string): string[] => [
   '-c',
   'core.hooksPath=/dev/null',
   '-c',
@@ -61,45 +76,54 @@ const buildPush = ({ branch, head }: PullRequestWish, remote: string): string[] 
   '--recurse-submodules=no',
   '--',
   remote,
-  `${head}:refs/heads/${branch}`,
+  `${head}:refs/heads/${pushTo}`,
 ];
 
 /** Returns the arguments that push the objects of Git LFS of that commit: hooks are off, including the hook of Git LFS. */
-const buildLfsPush = ({ head }: PullRequestWish, remote: string): string[] => ['lfs', 'push', remote, head];
-
-/** Returns the commands that push a branch and open a pull request for it, in order; each is a program with its arguments. */
-export const buildPullRequest = (
-  wish: PullRequestWish,
-  remote: string,
-  program: PullRequestProgram,
-): string[][] => [
-  ...(wish.usesLfs ? [['git', ...buildLfsPush(wish, remote)]] : []),
-  ['git', ...buildPush(wish, remote)],
-  [program, ...buildCreate(program, wish)],
+export const buildLfsPush = ({ head }: PullRequestWish, remote: string): string[] => [
+  'lfs',
+  'push',
+  remote,
+  head,
 ];
 
-/** Each value is bound to its option: a title that starts with a dash is not an option. */
-function buildCreate(program: PullRequestProgram, { branch, base, title, body }: PullRequestWish): string[] {
+/** Returns the arguments that open a pull request. Each value is bound to its option: a title that starts with a dash is not an option. */
+export function buildCreate(
+  program: PullRequestProgram,
+  { pushTo, base, title, body, isDraft }: PullRequestWish,
+  { url }: Pick<GitRemote, 'url'>,
+): string[] {
   switch (program) {
     case 'gh':
-      return ['pr', 'create', `--head=${branch}`, `--base=${base}`, `--title=${title}`, `--body=${body}`];
+      return [
+        'pr',
+        'create',
+        ...nameRepository(url),
+        `--head=${pushTo}`,
+        `--base=${base}`,
+        `--title=${title}`,
+        `--body=${body}`,
+        ...(isDraft ? ['--draft'] : []),
+      ];
     case 'glab':
       return [
         'mr',
         'create',
-        `--source-branch=${branch}`,
+        `--source-branch=${pushTo}`,
         `--target-branch=${base}`,
         `--title=${title}`,
         `--description=${body}`,
+        ...(isDraft ? ['--draft'] : []),
         '--yes',
       ];
     case 'tea':
       return [
         'pr',
         'create',
-        `--head=${branch}`,
+        `--head=${pushTo}`,
         `--base=${base}`,
-        `--title=${title}`,
+        // Gitea and Forgejo recognize drafts by their title.
+        `--title=${isDraft ? 'WIP: ' : ''}${title}`,
         `--description=${body}`,
       ];
   }

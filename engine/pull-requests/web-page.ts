@@ -1,30 +1,8 @@
-import { SvcError } from '../../../core/base/errors.ts';
-import type { GitRemote } from '../../../workers/runner/worktrees/index.ts';
+import { SvcError } from '../core/base/errors.ts';
+import type { GitRemote } from '../workers/runner/worktrees/index.ts';
 import { chooseRemote, type PullRequestProgram } from './programs.ts';
 import type { PullRequest } from './records.ts';
-
-/** Where a remote is on the web. */
-interface WebPlace {
-  /** Scheme, host and port. */
-  origin: string;
-  /** `owner/repo`. */
-  path: string;
-}
-
-/** Reads where a remote is on the web; null for a folder. A host is expected to have its pages at https. */
-function readWebPlace(url: string): WebPlace | null {
-  // Of several addresses the first one.
-  const [first = ''] = url.split(' and ');
-  const [, host, name] = /^(?:[^/@:]+@)([^/:]+):(.+)$/.exec(first) ?? [];
-  const address = host === undefined ? first : `ssh://${host}/${name}`;
-  if (!/^(?:https?|ssh|git):\/\//.test(address) || !URL.canParse(address)) return null;
-  const { protocol, host: web, hostname, pathname } = new URL(address);
-  const isWeb = protocol === 'https:' || protocol === 'http:';
-  return {
-    origin: isWeb ? `${protocol}//${web}` : `https://${hostname}`,
-    path: pathname.replace(/^\/+|(?:\.git)?\/*$/g, ''),
-  };
-}
+import { readWebPlace } from './web-place.ts';
 
 const PULL_REQUEST_PATHS: Readonly<Record<PullRequestProgram, string>> = {
   gh: 'pull',
@@ -44,14 +22,28 @@ export function findPullRequestPage(
   return `${place.origin}/${place.path}/${PULL_REQUEST_PATHS[program]}/${number}`;
 }
 
+/** An issue of a code host. */
+export interface IssueReference {
+  /** `owner/repo`, perhaps with groups before. */
+  path: string;
+  number: string;
+}
+
+/** Reads `owner/repo#9`; null for anything else. */
+export function readIssue(reference: string | null): IssueReference | null {
+  const [, path, number] = /^([\w.-]+(?:\/[\w.-]+)+)#(\d+)$/.exec(reference ?? '') ?? [];
+  return path === undefined || number === undefined ? null : { path, number };
+}
+
 /**
  * Finds the page of an issue by its reference, `owner/repo#9`: at the remote of that name, otherwise at the host of the
  * remote that is pushed to. The hosts that send references lead from an issue to a pull request of the same number.
  * Throws `not_found`.
  */
 export function findIssuePage(reference: string, remotes: readonly GitRemote[]): string {
-  const [, path = '', number = ''] = /^([\w.-]+(?:\/[\w.-]+)+)#(\d+)$/.exec(reference) ?? [];
-  if (path === '') throw new SvcError('not_found', `${JSON.stringify(reference)} names no issue`);
+  const issue = readIssue(reference);
+  if (issue === null) throw new SvcError('not_found', `${JSON.stringify(reference)} names no issue`);
+  const { path, number } = issue;
   const places = remotes.flatMap(({ url }) => readWebPlace(url) ?? []);
   const own = places.find((each) => each.path.toLowerCase() === path.toLowerCase());
   const place = own ?? readWebPlace(chooseRemote(remotes)?.url ?? '');

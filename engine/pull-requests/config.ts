@@ -1,0 +1,58 @@
+import * as z from 'zod';
+
+/** The names that a pattern of a branch may contain. */
+const PLACES = /\{(?:issue|slug|task|session)\}/g;
+
+/** Reports whether git accepts a pattern as a branch name once its places are filled (git-check-ref-format(1)). */
+function isBranchPattern(pattern: string): boolean {
+  const filled = pattern.replace(PLACES, 'x');
+  return (
+    /^[A-Za-z0-9_][A-Za-z0-9._/-]*$/.test(filled) &&
+    filled.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock')) &&
+    !/\.\.|\.$/.test(filled) &&
+    pattern.match(PLACES) !== null
+  );
+}
+
+/** When svc opens pull requests by itself. */
+export const PULL_REQUEST_WISHES = ['off', 'draft', 'ready'] as const;
+export type PullRequestOpening = (typeof PULL_REQUEST_WISHES)[number];
+
+/** The keys of a template, or of a project, about pull requests; those of the template come first. */
+export const pullRequestFields = {
+  pull_request: z.enum(PULL_REQUEST_WISHES).optional().meta({
+    description:
+      'whether the branch of a run that ended well is pushed and gets a pull request, by the git and the gh, glab or tea of the person: off, draft or ready',
+  }),
+  branch: z
+    .string()
+    .max(100)
+    .refine(isBranchPattern, 'expected a branch name with {issue}, {slug}, {task} or {session}')
+    .optional()
+    .meta({
+      description:
+        "name of the pushed branch, such as svc/{issue}-{slug}; {task} and {session} are ids; default: the session's branch",
+    }),
+};
+
+/** The keys of `pullRequestFields`, as read. */
+export interface PullRequestKeys {
+  pull_request?: PullRequestOpening | undefined;
+  branch?: string | undefined;
+}
+
+/** How the pull request of a session is opened. */
+export interface PullRequestPolicy {
+  opening: PullRequestOpening;
+  /** The pattern of the branch's name; null for the session's branch. */
+  branch: string | null;
+}
+
+/** Combines the keys of a task's template with those of its project. */
+export const combinePolicies = (
+  template: PullRequestKeys | undefined,
+  project: PullRequestKeys | undefined,
+): PullRequestPolicy => ({
+  opening: template?.pull_request ?? project?.pull_request ?? 'off',
+  branch: template?.branch ?? project?.branch ?? null,
+});

@@ -1,0 +1,126 @@
+import type { CallAuthor } from '../core/api/operation.ts';
+import { type Clock, rfc3339 } from '../core/base/clock.ts';
+import { formatId, parseId } from '../core/base/ids.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
+import type { Session } from '../workers/sessions/index.ts';
+import type { PullRequestProgram, PullRequestState, ToldPullRequest } from './programs.ts';
+
+/** The pull request of a session's branch; times are RFC 3339 UTC. */
+export interface PullRequest extends ToldPullRequest {
+  program: PullRequestProgram;
+  remote: string;
+  /** The name of its branch at the code host. */
+  branch: string;
+  /** The commit that was pushed. */
+  head: string;
+  createdAt: string;
+  /** When its state was last queried. */
+  askedAt: string | null;
+}
+
+interface Row {
+  session_id: number;
+  program: PullRequestProgram;
+  remote: string;
+  branch: string;
+  number: number | null;
+  url: string | null;
+  state: PullRequestState | null;
+  head: string;
+  created_at: number;
+  asked_at: number | null;
+}
+
+const toPullRequest = (row: Row): PullRequest => ({
+  program: row.program,
+  remote: row.remote,
+  branch: row.branch,
+  number: row.number,
+  url: row.url,
+  state: row.state,
+  head: row.head,
+  createdAt: rfc3339(row.created_at),
+  askedAt: row.asked_at === null ? null : rfc3339(row.asked_at),
+});
+
+/** The pull requests of sessions. Mutating methods are called inside `storage.write`. */
+export interface PullRequestRecords {
+  find(sessionId: string): PullRequest | null;
+  /** Finds that of a branch, opened for this session or an earlier one on it; the newest. */
+  findOfBranch(repository: string, branch: string): PullRequest | null;
+  /** Returns all, by session. */
+  list(): ReadonlyMap<string, PullRequest>;
+  /** Records an opened one; a later one replaces it. */
+  add(
+    sessionId: string,
+    made: ToldPullRequest & Pick<PullRequest, 'program' | 'remote' | 'branch' | 'head'>,
+    actor: string,
+  ): void;
+  setState(sessionId: string, told: ToldPullRequest): void;
+}
+
+export function createPullRequestRecords(
+  { db }: Pick<Storage, 'db'>,
+  clock: Pick<Clock, 'now'>,
+): PullRequestRecords {
+  // Before a branch could have another name at the code host, it had that of the session's.
+  const rows = `SELECT own.*, coalesce(own.pushed_to, session.branch) AS branch FROM pull_request AS own
+    JOIN session ON session.id = own.session_id`;
+  const of = db.prepare<unknown[], Row>(`${rows} WHERE own.session_id = ?`);
+  const ofBranch = db.prepare<unknown[], Row>(
+    `${rows} WHERE session.branch = ? AND session.repository = ? ORDER BY own.session_id DESC LIMIT 1`,
+  );
+  const all = db.prepare<unknown[], Row>(rows);
+  const insert = db.prepare(`INSERT OR REPLACE INTO pull_request
+    (session_id, program, remote, pushed_to, number, url, state, head, actor, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const update =
+    db.prepare(`UPDATE pull_request SET number = coalesce(?, number), url = coalesce(?, url), state = ?,
+    asked_at = ? WHERE session_id = ?`);
+  return {
+    find(sessionId) {
+      const row = of.get(parseId('s', sessionId));
+      return row === undefined ? null : toPullRequest(row);
+    },
+    findOfBranch(repository, branch) {
+      const row = ofBranch.get(branch, repository);
+      return row === undefined ? null : toPullRequest(row);
+    },
+    list: () => new Map(all.all().map((row) => [formatId('s', row.session_id), toPullRequest(row)])),
+    add(sessionId, { program, remote, branch, number, url, state, head }, actor) {
+      insert.run(
+        parseId('s', sessionId),
+        program,
+        remote,
+        branch,
+        number,
+        url,
+        state,
+        head,
+        actor,
+        clock.now(),
+      );
+    },
+    setState(sessionId, { number, url, state }) {
+      update.run(number, url, state, clock.now(), parseId('s', sessionId));
+    },
+  };
+}
+
+/** Reports a pull request, inside `storage.write`. @param isOpened true if svc or a person has just opened it */
+export function appendPullRequest(
+  events: Pick<EventLog, 'append'>,
+  { sessionId, taskId, title }: Pick<Session, 'sessionId' | 'taskId' | 'title'>,
+  { number, state, url }: PullRequest,
+  isOpened: boolean,
+  by: CallAuthor,
+): void {
+  const detail = `${number === null ? 'pull request' : `#${number}`} ${state ?? ''}`.trimEnd();
+  events.append({
+    kind: 'pull_request',
+    taskId,
+    sessionId,
+    ...by,
+    data: { title, number, state, url, detail, opened: isOpened },
+  });
+}
