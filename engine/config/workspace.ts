@@ -44,7 +44,7 @@ export const projectsSchema = z
     notation: '[]ProjectEntry',
     nil: true,
     description:
-      "Registered units of the workspace, each with id, path and kind. setup and teardown are lists of commands that run in a new worktree and before its removal; env_files are files that git ignores and that are copied into a new worktree; run names commands that svc worktree run starts in one; pool is where its runs go, and verify where their evidence is rerun, see docs/operate/fleet.md; pull_request and branch are about the pull requests that svc opens, see docs/automate/pull-requests.md; svc project trust must allow them on each machine. An entry with the path of the workspace's own project applies to that project.",
+      "Registered units of the workspace, each with id, path and kind. setup and teardown are lists of commands that run in a new worktree and before its removal; env_files are files that git ignores and that are copied into a new worktree; run names commands that svc worktree run starts in one; pool is where its runs go, and verify where their evidence is rerun, see docs/operate/fleet.md; pull_request, branch, on_red and max_rounds are about the pull requests that svc opens, see docs/automate/pull-requests.md; svc project trust must allow them on each machine. An entry with the path of the workspace's own project applies to that project.",
     unset: 'only the project of this folder',
     example: [
       {

@@ -11,7 +11,9 @@ import type { Dispatcher } from './index.ts';
 import { checkUnvisited, discardedError, isPaused } from './session-checks.ts';
 
 /** The input of a follow-up. */
-export interface FollowUp extends Pick<NewTask, 'source' | 'sourceRef'> {
+export interface FollowUp extends Pick<NewTask, 'source' | 'sourceRef' | 'sourceUrl'> {
+  /** Why it waits for approval; left out if it starts now. */
+  held?: string;
   prompt: string;
   /** Null for the first line of the prompt. */
   title: string | null;
@@ -101,7 +103,7 @@ export function createContinuation(deps: ContinuationDeps): SessionContinuation 
       return going;
     },
 
-    followUp(sessionId, { prompt, title, source, sourceRef, comments }, options, by) {
+    followUp(sessionId, { prompt, title, source, sourceRef, sourceUrl, comments, held }, options, by) {
       deps.requireConsent();
       const session = deps.followUps.require(sessionId);
       if (options.outside) checkMayLeave(session);
@@ -115,12 +117,14 @@ export function createContinuation(deps: ContinuationDeps): SessionContinuation 
         priority: former.priority,
         source,
         sourceRef,
+        sourceUrl,
         // The conversation with text from an untrusted author is still there.
         stranger: former.stranger,
         actor: by.actor,
       });
       const repeated = repeatOptions(session, decisions.boundTo(session.decisionId).options);
-      return workflow.run(taskId, { ...repeated, ...pickRequested(options), continues: sessionId }, by);
+      const wanted = { ...repeated, ...pickRequested(options), continues: sessionId };
+      return held === undefined ? workflow.run(taskId, wanted, by) : workflow.hold(taskId, wanted, held, by);
     },
   };
 }

@@ -51,6 +51,8 @@ export interface KnownPullRequest {
   url: string | null;
   state: string | null;
   askedAt: string | null;
+  /** Why svc could not ask about its checks; null if it could, or does not ask. */
+  problem: string | null;
 }
 
 /** Current facts about live sessions, by session. */
@@ -81,8 +83,8 @@ export interface DescriberDeps {
 
 const pickKnown = (known: KnownPullRequest | undefined): KnownPullRequest | null => {
   if (known === undefined) return null;
-  const { number, url, state, askedAt } = known;
-  return { number, url, state, askedAt };
+  const { number, url, state, askedAt, problem } = known;
+  return { number, url, state, askedAt, problem };
 };
 
 const pickOrder = (known: KnownPullRequestOrder | undefined): KnownPullRequestOrder | null => {

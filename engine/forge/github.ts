@@ -1,10 +1,18 @@
 import { asSvcError, SvcError } from '../core/base/errors.ts';
+import type { ProgramEnd } from '../core/base/read-program-end.ts';
 import type { ProgramResult } from '../core/base/run-program.ts';
 import { toPrintable } from '../core/base/text.ts';
 import { type ForgeAnswer, readForgeAnswer, readForgeMessage, readRateLimit } from './read-answer.ts';
 
 /** Runs a program of the person, who is logged in to the code host with it. */
 export type RunForgeProgram = (program: string, args: readonly string[]) => Promise<ProgramResult>;
+
+/** The programs of the person, for requests to a code host. */
+export interface ForgePrograms {
+  run: RunForgeProgram;
+  /** Runs a program whose output may be of any size. */
+  readEnd(program: string, args: readonly string[]): Promise<ProgramEnd>;
+}
 
 /** Asks GitHub by `gh api`. */
 export interface Forge {
@@ -13,16 +21,29 @@ export interface Forge {
    * `program_failed`; after a rate limit with the pause that the host asks for, `data.retry_after_s`.
    */
   get(path: string, tag?: string | null): Promise<ForgeAnswer | null>;
+  /** Reads the end of a text of any size, such as a log. Throws `tool_missing` and `program_failed`. */
+  readText(path: string): Promise<{ text: string; omittedBytes: number }>;
 }
 
 const HEADERS = ['Accept: application/vnd.github+json', 'X-GitHub-Api-Version: 2022-11-28'];
 
-export function createGithub(run: RunForgeProgram, now: () => number): Forge {
+/** @param host another host than that of the person's settings; null for that one */
+export function createGithub(
+  { run, readEnd }: ForgePrograms,
+  now: () => number,
+  host: string | null = null,
+): Forge {
+  const api = ['api', ...(host === null ? [] : [`--hostname=${host}`])];
   return {
+    async readText(path) {
+      const { exitCode, text, omittedBytes, stderr, error } = await readEnd('gh', [...api, '--', path]);
+      if (exitCode === 0) return { text, omittedBytes };
+      throw explainSilence({ exitCode, stdout: '', stderr, error });
+    },
     async get(path, tag = null) {
       const headers = [...HEADERS, ...(tag === null ? [] : [`If-None-Match: ${tag}`])];
       const result = await run('gh', [
-        'api',
+        ...api,
         '--include',
         '--method=GET',
         ...headers.map((each) => `--header=${each}`),
@@ -61,7 +82,8 @@ function explainSilence({ exitCode, stderr, error }: ProgramResult): SvcError {
   // https://cli.github.com/manual/gh_help_exit-codes
   if (exitCode === 4)
     return new SvcError('program_failed', 'gh is not logged in', { hint: 'gh auth login, as this user' });
-  const [said = ''] = stderr.trim().split('\n').slice(-1);
+  // A wrong option is followed by all options.
+  const [said = ''] = stderr.trim().split('\n');
   const text = toPrintable(said || asSvcError(error).message).slice(0, 300);
   return new SvcError('program_failed', `gh could not ask GitHub: ${text}`);
 }

@@ -18,6 +18,10 @@ function isBranchPattern(pattern: string): boolean {
 export const PULL_REQUEST_WISHES = ['off', 'draft', 'ready'] as const;
 export type PullRequestOpening = (typeof PULL_REQUEST_WISHES)[number];
 
+/** What happens when a check of an open pull request fails. */
+export const RED_WISHES = ['off', 'ask', 'auto'] as const;
+export type RedWish = (typeof RED_WISHES)[number];
+
 /** The keys of a template, or of a project, about pull requests; those of the template come first. */
 export const pullRequestFields = {
   pull_request: z.enum(PULL_REQUEST_WISHES).optional().meta({
@@ -33,12 +37,21 @@ export const pullRequestFields = {
       description:
         "name of the pushed branch, such as svc/{issue}-{slug}; {task} and {session} are ids; default: the session's branch",
     }),
+  on_red: z.enum(RED_WISHES).optional().meta({
+    description:
+      'the follow-up of a failed check of an open pull request: ask (default) waits for approval, auto starts it for authors who need none, off makes none',
+  }),
+  max_rounds: z.int().min(1).max(20).optional().meta({
+    description: 'how many follow-ups of failed checks auto starts for one pull request; 2 by default',
+  }),
 };
 
 /** The keys of `pullRequestFields`, as read. */
 export interface PullRequestKeys {
   pull_request?: PullRequestOpening | undefined;
   branch?: string | undefined;
+  on_red?: RedWish | undefined;
+  max_rounds?: number | undefined;
 }
 
 /** How the pull request of a session is opened. */
@@ -46,6 +59,9 @@ export interface PullRequestPolicy {
   opening: PullRequestOpening;
   /** The pattern of the branch's name; null for the session's branch. */
   branch: string | null;
+  onRed: RedWish;
+  /** Follow-ups of failed checks that are started without approval, for one pull request. */
+  mostRounds: number;
 }
 
 /** Combines the keys of a task's template with those of its project. */
@@ -55,4 +71,6 @@ export const combinePolicies = (
 ): PullRequestPolicy => ({
   opening: template?.pull_request ?? project?.pull_request ?? 'off',
   branch: template?.branch ?? project?.branch ?? null,
+  onRed: template?.on_red ?? project?.on_red ?? 'ask',
+  mostRounds: template?.max_rounds ?? project?.max_rounds ?? 2,
 });

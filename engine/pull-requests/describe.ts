@@ -1,6 +1,11 @@
 /** The pull request of a session, in an answer to a client. */
 interface ShownPullRequest {
-  pull_request: { number: number | null; url: string | null; state: string | null } | null;
+  pull_request: {
+    number: number | null;
+    url: string | null;
+    state: string | null;
+    problem: string | null;
+  } | null;
   pull_request_order: { problem: string | null } | null;
 }
 
@@ -21,7 +26,7 @@ export function describePullRequest({
 export function explainPullRequest(row: ShownPullRequest): string | null {
   const brief = describePullRequest(row);
   const url = row.pull_request?.url;
-  const problem = row.pull_request_order?.problem;
+  const problem = row.pull_request_order?.problem ?? row.pull_request?.problem;
   if (brief === null) return null;
   return `${brief}${problem ? `: ${problem}` : ''}${url ? `  ${url}` : ''}`;
 }

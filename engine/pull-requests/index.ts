@@ -1,4 +1,6 @@
 export { combinePolicies, type PullRequestPolicy } from './config.ts';
 export { type AutomaticPullRequests, createAutomaticPullRequests } from './open-ordered.ts';
 export { createPullRequestOrders } from './orders.ts';
-export { createPullRequestRecords } from './records.ts';
+export { createPullRequestRecords, type PullRequestRecords } from './records.ts';
+export { createCheckRounds } from './rounds.ts';
+export { createPullRequestWatch } from './watch.ts';

@@ -56,6 +56,8 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
     const { sessionId } = session;
     const material = await preparePullRequest(deps, sessionId);
     const { pullRequest, head, remotes } = material;
+    if (pullRequest?.state === 'merged' || pullRequest?.state === 'closed')
+      return dropLate(session, pullRequest);
     const remote = chooseRemote(remotes);
     if (remote === null)
       throw new SvcError(
@@ -81,6 +83,16 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
       appendPullRequest(events, session, opened, isNew, SVC);
       return opened;
     });
+  }
+
+  /** The pull request has ended while a follow-up worked: a person decides about its work. */
+  async function dropLate(session: Session, { number, state }: PullRequest): Promise<null> {
+    await storage.write(() => orders.drop(session.sessionId));
+    await reportProblem(
+      session,
+      `#${number ?? '?'} is ${state}, and the work of ${session.sessionId} came after that`,
+    );
+    return null;
   }
 
   /** Explains what keeps a pull request waiting; null if nothing does. */
@@ -121,7 +133,7 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
         taskId,
         sessionId,
         ...SVC,
-        data: { title, code: 'program_failed', reason: `no pull request was opened: ${problem}` },
+        data: { title, code: 'program_failed', reason: `its branch was not pushed: ${problem}` },
       }),
     );
 

@@ -48,6 +48,8 @@ export interface PullRequestRecords {
   find(sessionId: string): PullRequest | null;
   /** Finds that of a branch, opened for this session or an earlier one on it; the newest. */
   findOfBranch(repository: string, branch: string): PullRequest | null;
+  /** Returns those that were open when they were last queried, by session. */
+  listOpen(): ReadonlyMap<string, PullRequest>;
   /** Returns all, by session. */
   list(): ReadonlyMap<string, PullRequest>;
   /** Records an opened one; a later one replaces it. */
@@ -71,6 +73,9 @@ export function createPullRequestRecords(
     `${rows} WHERE session.branch = ? AND session.repository = ? ORDER BY own.session_id DESC LIMIT 1`,
   );
   const all = db.prepare<unknown[], Row>(rows);
+  const open = db.prepare<unknown[], Row>(`${rows} WHERE own.state = 'open'`);
+  const mapRows = (found: readonly Row[]) =>
+    new Map(found.map((row) => [formatId('s', row.session_id), toPullRequest(row)]));
   const insert = db.prepare(`INSERT OR REPLACE INTO pull_request
     (session_id, program, remote, pushed_to, number, url, state, head, actor, created_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -86,7 +91,8 @@ export function createPullRequestRecords(
       const row = ofBranch.get(branch, repository);
       return row === undefined ? null : toPullRequest(row);
     },
-    list: () => new Map(all.all().map((row) => [formatId('s', row.session_id), toPullRequest(row)])),
+    listOpen: () => mapRows(open.all()),
+    list: () => mapRows(all.all()),
     add(sessionId, { program, remote, branch, number, url, state, head }, actor) {
       insert.run(
         parseId('s', sessionId),

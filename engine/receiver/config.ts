@@ -66,7 +66,7 @@ export const webhookSchema = z.strictObject({
       consent: true,
       notation: 'map string->TaskTemplate',
       description:
-        'Tasks that a request can name: agent, prompt, timeout_sec, project, pull_request, branch. The template named codehost is used for issues.',
+        'Tasks that a request can name: agent, prompt, timeout_sec, project, pull_request, branch, on_red, max_rounds. The template named codehost is used for issues.',
       unset: 'none; /codehost events are ignored',
       example: { codehost: { agent: 'claude', prompt: 'Fix the issue.', timeout_sec: 1800 } },
     }),

@@ -3,7 +3,7 @@ import { type Clock, rfc3339 } from '../core/base/clock.ts';
 import { asSvcError, SvcError, toHttpStatus } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { sentence } from '../core/base/sentence.ts';
-import { createGithub, type RunForgeProgram } from '../forge/index.ts';
+import { createGithub, type ForgePrograms } from '../forge/index.ts';
 import type { CodeHostIntake, CodeHostWork } from '../receiver/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { createSavepoint } from '../storage/index.ts';
@@ -47,7 +47,7 @@ export interface SourcesDeps {
   codeHost: CodeHostIntake;
   /** The sources of svc.yaml; empty while no one has agreed to them. */
   list(): readonly SourceConfig[];
-  run: RunForgeProgram;
+  programs: ForgePrograms;
 }
 
 /** Polls code hosts for new work. */
@@ -86,7 +86,7 @@ const nameSource = ({ kind, repository, label }: SourceConfig): string =>
 
 export function createSources(deps: SourcesDeps): Sources {
   const { storage, clock, codeHost, log } = deps;
-  const forge = createGithub(deps.run, () => clock.now());
+  const forge = createGithub(deps.programs, () => clock.now());
   const select = storage.db.prepare<unknown[], { state: string }>(
     'SELECT state FROM source_poll WHERE source = ?',
   );

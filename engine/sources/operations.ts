@@ -6,7 +6,10 @@ import type { Sources } from './index.ts';
 const repository = z.string().min(1).optional();
 
 /** Operations on the repositories that are polled. */
-export function sourceOperations(sources: Sources) {
+export function sourceOperations(
+  sources: Sources,
+  { pollPullRequests }: { pollPullRequests(): Promise<void> },
+) {
   return [
     operation({
       name: 'source.list',
@@ -18,11 +21,14 @@ export function sourceOperations(sources: Sources) {
     }),
     operation({
       name: 'source.poll',
-      about: 'Poll the repositories now, all or one.',
+      about: 'Poll the repositories now, all or one, and ask about the open pull requests of sessions.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ repository }),
-      run: (input) => sources.poll(input.repository),
+      async run(input) {
+        await pollPullRequests();
+        return sources.poll(input.repository);
+      },
     }),
     operation({
       name: 'source.test',

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Caller } from '../../core/api/operation.ts';
+import type { CallAuthor, Caller } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import type { SavedState } from '../../workers/runner/worktrees/index.ts';
 import { findLocalPath, type Session } from '../../workers/sessions/index.ts';
@@ -25,7 +25,7 @@ export interface DiscardResult {
 
 export interface DiscardActions {
   /** Removes the branch and worktree of an ended session, regardless of their contents, after saving all of it. Repeatable. */
-  discard(wanted: { session: string }, by: Pick<Caller, 'actor' | 'via'>): Promise<DiscardResult>;
+  discard(wanted: { session: string }, by: CallAuthor): Promise<DiscardResult>;
   /** Restores a removed branch and, if requested, its worktree. Repeatable. */
   restore(
     wanted: { session: string; worktree?: boolean | undefined },
@@ -59,10 +59,7 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     return session;
   }
 
-  async function removeWork(
-    session: EndedSession,
-    by: Pick<Caller, 'actor' | 'via'>,
-  ): Promise<DiscardResult> {
+  async function removeWork(session: EndedSession, by: CallAuthor): Promise<DiscardResult> {
     const { sessionId, taskId, title, branch, repository } = session;
     const worktree = findLocalPath(session.worktree);
     const warnings: string[] = [];
@@ -90,10 +87,7 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     });
   }
 
-  async function discardSession(
-    sessionId: string,
-    by: Pick<Caller, 'actor' | 'via'>,
-  ): Promise<DiscardResult> {
+  async function discardSession(sessionId: string, by: CallAuthor): Promise<DiscardResult> {
     const earlier = records.findDiscarded(sessionId);
     const { branch, branchState } = sessions.get(sessionId);
     if (earlier?.isDone && branchState === 'discarded' && branch !== null) {

@@ -33,6 +33,8 @@ export function createReviews(deps: {
   setup: Pick<WorktreeSetup, 'endAbandonedCommands'>;
   /** Resumes interrupted operations. */
   actions: Pick<WorktreeActions, 'recover'>;
+  /** Reports whether the pull request of a session was merged with this commit at its end. */
+  isMergedAtHost(sessionId: string, tip: string): boolean;
   agentsDir: string;
   log: { warn(data: object, text: string): void };
 }): ReviewStore {
@@ -56,6 +58,8 @@ export function createReviews(deps: {
     const tip = branch === null ? undefined : tips.get(branch);
     // Deleting a branch after its work was merged leaves that work merged.
     if (branch === null || tip === undefined) return session.branchState === 'merged' ? 'merged' : 'gone';
+    // The base here may not have been fetched since then.
+    if (deps.isMergedAtHost(session.sessionId, tip)) return 'merged';
     const into = base === null ? undefined : tips.get(base);
     if (base === null || into === undefined || repository === null) return null;
     // At its start it counts as merged, which says nothing about unreadable work.

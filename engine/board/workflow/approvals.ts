@@ -8,7 +8,7 @@ import { explainHold, type Workflow, type WorkflowDeps } from './workflow.ts';
 /** Asks for approvals, answers them, and revokes them. */
 export function createApprovals(
   { tasks, decisions, policy }: Pick<WorkflowDeps, 'tasks' | 'decisions' | 'policy'>,
-  { inputsOf, askForApproval, approveAndStart }: ApprovedStart,
+  { inputsOf, approveAndStart }: ApprovedStart,
 ): Pick<Workflow, 'hold' | 'approve' | 'deny' | 'edit' | 'loseApproval' | 'approveOutside'> {
   return {
     hold(taskId, options, why, by) {
@@ -47,8 +47,11 @@ export function createApprovals(
       const task = tasks.edit(before.taskId, body, by);
       if (task === null) return { task: tasks.get(before.taskId), decision: before, changed: false };
       const why = `the prompt was edited by ${by.actor}`;
+      // A follow-up stays one.
+      const { options } = decisions.boundTo(decisionId);
       decisions.expire(task.taskId, why, by);
-      const decision = askForApproval(task, why, by);
+      const question = { inputs: inputsOf(task, options), options, why: explainHold(task, why) };
+      const decision = decisions.ask(task, question, by);
       return { task: tasks.get(task.taskId), decision, changed: true };
     },
 

@@ -14,7 +14,7 @@ export function createTaskEnd({
   'cancel' | 'done'
 > {
   return {
-    cancel(taskId, by) {
+    cancel(taskId, by, why = null) {
       const task = tasks.get(taskId);
       const isMarked = task.status === 'done' || task.status === 'failed';
       // A worker that has marked its task may still be running.
@@ -28,7 +28,10 @@ export function createTaskEnd({
       if (task.sessionId !== null) {
         dispatch.stop(task.sessionId, 'cancelled', by);
       } else {
-        const failure = { code: 'cancelled', text: `cancelled by ${by.actor}` };
+        const failure = {
+          code: 'cancelled',
+          text: `cancelled by ${by.actor}${why === null ? '' : `: ${why}`}`,
+        };
         tasks.end(taskId, ['open', 'assigned'], { status: 'failed', failure });
         record({
           kind: 'failed',

@@ -59,7 +59,7 @@ export interface Workflow {
   assign(taskId: string, agent: string, by: CallAuthor): Task;
   /** Moves a task to another project; an approval for the old one expires. */
   move(taskId: string, project: string | null, by: CallAuthor): Task;
-  cancel(taskId: string, by: CallAuthor): Task;
+  cancel(taskId: string, by: CallAuthor, why?: string | null): Task;
   /**
    * Marks a task as done or failed. A worker may mark its own task while it runs; the end of the run then decides. Throws
    * `conflict` for anyone else while it runs, and once it has ended.

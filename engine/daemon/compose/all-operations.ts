@@ -143,7 +143,7 @@ function listWorkOperations({ config, events, clock }: SharedDependencies, modul
       untold: (session) => listUntoldBy(agents, session),
       findReadingTime: (session) => findReadingTime(agents, session),
       listSavedTokens: texts.savings.listSavedTokens,
-      listPullRequests: pullRequests.preparation.records.list,
+      listPullRequests: () => listPullRequests(pullRequests),
       listPullRequestOrders: pullRequests.orders.list,
     }),
     ...pullRequestOperations({
@@ -156,6 +156,15 @@ function listWorkOperations({ config, events, clock }: SharedDependencies, modul
     ...circuitOperations({ circuits, look: dispatcher.look }),
   ];
 }
+
+/** Lists the pull requests of sessions, with why svc could not ask about them. */
+const listPullRequests = ({ preparation, watch }: EngineModules['pullRequests']) =>
+  new Map(
+    [...preparation.records.list()].map(([sessionId, pull]) => [
+      sessionId,
+      { ...pull, problem: watch.findProblem(sessionId) },
+    ]),
+  );
 
 /** Returns a function that explains why no machine takes a session that waits for one; null if one does, or if it waits for something else. */
 function explainWaits(
@@ -228,7 +237,7 @@ function listOutsideOperations(
   return [
     ...notifyOperations(modules.notify),
     ...linkOperations(link),
-    ...sourceOperations(modules.sources),
+    ...sourceOperations(modules.sources, { pollPullRequests: modules.pullRequests.watch.poll }),
     ...telemetryOperations(link.telemetry),
     ...entitlementsOperations({ entitlements: modules.entitlements }),
     ...hookOperations(modules.hooks),

@@ -8,6 +8,7 @@ import { createStats, type StatsBooks } from '../../board/stats/index.ts';
 import type { Bus } from '../../bus/index.ts';
 import type { Dispatcher } from '../../dispatch/index.ts';
 import { findProfile, type Guard } from '../../knowledge/guard/index.ts';
+import type { PullRequestRecords } from '../../pull-requests/index.ts';
 import { createWorkChecks } from '../../workers/runner/checks/index.ts';
 import { checkConfinement } from '../../workers/runner/confine/index.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
@@ -69,7 +70,7 @@ export function createReviewModules(
   shared: SharedDependencies,
   workers: WorkerModules,
   board: ReturnType<typeof createBoardModule>,
-  books: StatsBooks,
+  { books, records }: { books: StatsBooks; records: Pick<PullRequestRecords, 'find'> },
 ) {
   const { storage, events, clock, log, paths, config } = shared;
   const { sessions, worktrees, setup } = workers;
@@ -97,6 +98,10 @@ export function createReviewModules(
     worktrees,
     setup,
     actions: worktreeActions,
+    isMergedAtHost(sessionId, tip) {
+      const pull = records.find(sessionId);
+      return pull?.state === 'merged' && pull.head === tip;
+    },
     agentsDir: paths.agents,
     log,
   });

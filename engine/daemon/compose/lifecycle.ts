@@ -77,6 +77,7 @@ export async function startModules(
   leases.start();
   modules.sources.start();
   modules.pullRequests.automatic.start();
+  modules.pullRequests.watch.start();
   // Branches may have been merged or deleted while no engine ran.
   const compared = reviews
     .reconcileRegister()

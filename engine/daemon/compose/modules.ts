@@ -1,3 +1,4 @@
+import { createPullRequestRecords } from '../../pull-requests/index.ts';
 import { createAccessModules } from './access.ts';
 import { createBoardModule, createReviewModules } from './board.ts';
 import { createBusModule } from './bus.ts';
@@ -45,9 +46,15 @@ export function createModules(shared: SharedDependencies) {
       runEnded: ports.runEnded.call,
     }),
   });
-  const reviews = createReviewModules(shared, workers, board, gateway.statistics);
-  const pullRequests = createPullRequestModule(shared, workers, board);
+  const records = createPullRequestRecords(shared.storage, shared.clock);
+  const reviews = createReviewModules(shared, workers, board, { books: gateway.statistics, records });
   const actions = createSessionModules(shared, workers, { board, keys });
+  const pullRequests = createPullRequestModule(shared, workers, {
+    ...{ board, records },
+    texts: knowledge.texts,
+    actions: actions.sessionActions,
+    worktreeActions: reviews.worktreeActions,
+  });
   const outside = createOutsideModules(shared, workers, { board, gateway, leases: access.leases });
   const hooks = createHookModule(shared, { workers, knowledge, board, bus });
 

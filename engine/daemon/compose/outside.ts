@@ -1,6 +1,5 @@
 import type { Board } from '../../board/index.ts';
 import { isLoopback, listReceiverSecrets, parseAddress } from '../../config/index.ts';
-import { runProgram } from '../../core/base/run-program.ts';
 import { findWorkspaceHostedBy } from '../../core/workspace/neighbours.ts';
 import type { Dispatcher } from '../../dispatch/index.ts';
 import { type EngineGateway, sumByTier } from '../../gateway/index.ts';
@@ -11,13 +10,9 @@ import { createReceiver } from '../../receiver/index.ts';
 import { createListeners } from '../../receiver/listeners.ts';
 import { createSources } from '../../sources/index.ts';
 import { findPortOwners } from '../../workers/runner/processes/index.ts';
-import { buildPersonEnvironment } from './person-environment.ts';
+import { createForgePrograms } from './person-environment.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import type { WorkerModules } from './workers.ts';
-
-/** Limits of one request to a code host, made by the person's program. */
-const FORGE_MS = 60_000;
-const FORGE_BYTES = 32 * 1024 * 1024;
 
 /** Builds the modules that talk to other machines: `engine/notify`, `engine/link`, `engine/receiver` and `engine/sources`. */
 export function createOutsideModules(
@@ -87,12 +82,7 @@ export function createOutsideModules(
   const sources = createSources({
     ...{ storage, events, clock, log, codeHost: received.codeHost },
     list: () => config().sources,
-    run: (program, args) =>
-      runProgram(program, args, {
-        // Not in a repository, whose settings a worker could have changed.
-        ...{ cwd: shared.paths.data, env: buildPersonEnvironment(shared) },
-        ...{ timeoutMs: FORGE_MS, mostBytes: FORGE_BYTES },
-      }),
+    programs: createForgePrograms(shared),
   });
   closing(sources.close);
   return { notify, link, listeners, receiver, sources };

@@ -1,28 +1,65 @@
 import type { Board } from '../../board/index.ts';
+import type { WorktreeActions } from '../../board/review/worktree-actions.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
+import { formatCount } from '../../core/base/text.ts';
 import { findProjectEntry } from '../../core/workspace/project-entry.ts';
 import type { Dispatcher } from '../../dispatch/index.ts';
+import type { SessionActions } from '../../dispatch/session-actions.ts';
+import { crushAndStore } from '../../knowledge/context/crush-and-store.ts';
+import type { StoredTexts } from '../../knowledge/context/index.ts';
 import {
   combinePolicies,
   createAutomaticPullRequests,
+  createCheckRounds,
   createPullRequestOrders,
-  createPullRequestRecords,
+  createPullRequestWatch,
   type PullRequestPolicy,
+  type PullRequestRecords,
 } from '../../pull-requests/index.ts';
-import { buildPersonEnvironment } from './person-environment.ts';
+import { buildPersonEnvironment, createForgePrograms } from './person-environment.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import type { WorkerModules } from './workers.ts';
+
+/** The part of a log that a prompt contains, in characters. */
+const MOST_LOG = 24_000;
+
+const SVC: CallAuthor = { actor: 'svc', via: 'engine' };
+
+/** Shortens a log, and keeps all of it where a worker finds it. */
+async function crushLog(
+  { storage }: Pick<SharedDependencies, 'storage'>,
+  texts: StoredTexts,
+  whole: string,
+): Promise<string> {
+  const { crushed } = await crushAndStore(texts, whole, {
+    caller: { seat: 'chair', sessionId: null, actor: 'svc' },
+    write: storage.write,
+    counted: () => undefined,
+  });
+  const { text } = crushed;
+  if (text.length <= MOST_LOG) return text;
+  const end = text.slice(-MOST_LOG).toWellFormed();
+  return `(${formatCount(text.length - end.length, 'character')} before this are left out)\n${end}`;
+}
 
 /** Builds `engine/pull-requests`. */
 export function createPullRequestModule(
   shared: SharedDependencies,
   { sessions, worktrees }: WorkerModules,
-  board: Board<Dispatcher>,
+  others: {
+    board: Board<Dispatcher>;
+    records: PullRequestRecords;
+    texts: StoredTexts;
+    actions: Pick<SessionActions, 'followUp'>;
+    worktreeActions: Pick<WorktreeActions, 'discard'>;
+  },
 ) {
   const { storage, events, clock, log, root, config, closing } = shared;
+  const { board, records } = others;
   const preparation = {
     sessions,
     worktrees,
-    records: createPullRequestRecords(storage, clock),
+    records,
     readEvidence: board.evidence,
     getTask: board.tasks.get,
     readPolicy: ({
@@ -43,5 +80,31 @@ export function createPullRequestModule(
     env: () => buildPersonEnvironment(shared),
   });
   closing(automatic.close);
-  return { preparation, orders, automatic };
+  const watch = createPullRequestWatch({
+    ...{ ...preparation, storage, events, clock, log },
+    programs: createForgePrograms(shared),
+    githubHost: () => shared.env.GH_HOST,
+    rounds: createCheckRounds(storage, clock),
+    crushLog: (text) => crushLog(shared, others.texts, text),
+    followUp(sessionId, { held, ...wanted }) {
+      const task = {
+        ...wanted,
+        comments: [],
+        source: 'codehost' as const,
+        ...(held === null ? {} : { held }),
+      };
+      return others.actions.followUp(sessionId, task, {}, SVC).task.taskId;
+    },
+    withdraw(taskId, why) {
+      if (board.decisions.openOf(taskId)?.state === 'pending') board.workflow.cancel(taskId, SVC, why);
+    },
+    mayRunAlone(taskId) {
+      const { stranger, source } = board.tasks.get(taskId);
+      const isFromOutside = source === 'codehost' || source === 'task' || source === 'chat';
+      return stranger === null && !(isFromOutside && config().webhook.require_approval);
+    },
+    discard: (session) => others.worktreeActions.discard({ session }, SVC),
+  });
+  closing(watch.close);
+  return { preparation, orders, automatic, watch };
 }

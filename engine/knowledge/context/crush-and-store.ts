@@ -1,7 +1,6 @@
-import type { Caller } from '../../core/api/operation.ts';
 import { countLines } from './chunks.ts';
 import type { CrushedText } from './crush/index.ts';
-import type { StoredTexts } from './index.ts';
+import type { StoredTexts, TextOwner } from './index.ts';
 import type { NewText } from './store.ts';
 
 /** Stores a text with its file on disk: a row never names a missing file. */
@@ -48,7 +47,7 @@ export async function crushAndStore(
     write,
     counted,
   }: {
-    caller: Caller;
+    caller: TextOwner;
     /** The exit code according to the caller. */
     exitCode?: number | null;
     write<T>(work: () => T): Promise<T>;

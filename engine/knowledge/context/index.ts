@@ -35,6 +35,9 @@ export interface StoredTextsSettings extends TextFolder {
 }
 
 /** The implementation of the operations, loaded on first use. */
+/** The caller whose text it is. */
+export type TextOwner = Pick<Caller, 'seat' | 'sessionId' | 'actor'>;
+
 export interface OpenTexts {
   store: TextStore;
   files: ReturnType<typeof createTextFiles>;
@@ -115,7 +118,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
   });
 
   /** Returns the holder of a caller's texts: its task, its session, or itself. */
-  function holderOf({ seat, sessionId, actor }: Caller): string {
+  function holderOf({ seat, sessionId, actor }: TextOwner): string {
     if (seat === 'chair') return 'chair';
     if (sessionId === null) return `actor ${actor}`;
     return deps.taskOf(sessionId) ?? sessionId;

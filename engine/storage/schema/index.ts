@@ -11,6 +11,7 @@ import { memorySchema } from './memory.ts';
 import { memorySuccessorsSchema } from './memory-successors.ts';
 import { memoryVectorsSchema } from './memory-vectors.ts';
 import { pullRequestOrdersSchema } from './pull-request-orders.ts';
+import { pullRequestRoundsSchema } from './pull-request-rounds.ts';
 import { rerunMachinesSchema } from './rerun-machines.ts';
 import { reviewsSchema } from './reviews.ts';
 import { runnersSchema } from './runners.ts';
@@ -53,4 +54,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   sourcesSchema,
   taskPagesSchema,
   pullRequestOrdersSchema,
+  pullRequestRoundsSchema,
 ];

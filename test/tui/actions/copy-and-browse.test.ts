@@ -15,6 +15,7 @@ const PULL = {
   state: 'open',
   url: 'https://code.example/acme/shop/pull/7',
   asked_at: null,
+  problem: null,
 } as const;
 
 /** A task with a run, and one without. */

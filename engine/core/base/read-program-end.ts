@@ -1,0 +1,78 @@
+/** The end of what a program has printed. */
+export interface ProgramEnd {
+  /** Null if it was not started, or ended by a signal. */
+  exitCode: number | null;
+  /** The last part of its output, from the start of a line if something is missing before it. */
+  text: string;
+  /** Bytes of output before that part. */
+  omittedBytes: number;
+  /** The end of its error output. */
+  stderr: string;
+  /** Code `ENOENT` if the program does not exist; null if it was started. */
+  error: (Error & { code?: unknown }) | null;
+}
+
+const MOST_STDERR = 64 * 1024;
+
+/** Keeps the last `most` bytes of a stream. */
+function createTail(most: number): { add(chunk: Buffer): void; read(): { bytes: Buffer; omitted: number } } {
+  let chunks: Buffer[] = [];
+  let kept = 0;
+  let total = 0;
+  return {
+    add(chunk) {
+      chunks.push(chunk);
+      kept += chunk.length;
+      total += chunk.length;
+      if (kept < 2 * most) return;
+      const joined = Buffer.concat(chunks);
+      chunks = [joined.subarray(joined.length - most)];
+      kept = most;
+    },
+    read() {
+      const joined = Buffer.concat(chunks);
+      const bytes = joined.length > most ? joined.subarray(joined.length - most) : joined;
+      return { bytes, omitted: total - bytes.length };
+    },
+  };
+}
+
+/**
+ * Runs a helper program without a shell and without input, and returns the end of its output, whatever its size. Never
+ * rejects.
+ * @param timeoutMs time limit after which it is killed
+ */
+export function readProgramEnd(
+  program: string,
+  args: readonly string[],
+  options: { cwd: string; env: NodeJS.ProcessEnv; timeoutMs: number; mostBytes: number },
+): Promise<ProgramEnd> {
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  const { cwd, env, timeoutMs, mostBytes } = options;
+  return new Promise((resolve) => {
+    const output = createTail(mostBytes);
+    const errors = createTail(MOST_STDERR);
+    const finish = (exitCode: number | null, error: Error | null): void => {
+      const { bytes, omitted } = output.read();
+      const cut = omitted === 0 ? 0 : bytes.indexOf(10) + 1;
+      resolve({
+        exitCode,
+        text: bytes.subarray(cut).toString('utf8'),
+        omittedBytes: omitted + cut,
+        stderr: errors.read().bytes.toString('utf8'),
+        error,
+      });
+    };
+    const child = spawn(program, [...args], {
+      cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+    });
+    child.stdout.on('data', output.add);
+    child.stderr.on('data', errors.add);
+    child.once('error', (error) => finish(null, error));
+    child.once('close', (code) => finish(code, null));
+  });
+}

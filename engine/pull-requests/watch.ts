@@ -1,0 +1,365 @@
+import type { CallAuthor } from '../core/api/operation.ts';
+import { backoffMs } from '../core/base/backoff.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { asSvcError, SvcError } from '../core/base/errors.ts';
+import type { Log } from '../core/base/log.ts';
+import { formatCount } from '../core/base/text.ts';
+import { createGithub, type Forge, type ForgePrograms } from '../forge/index.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
+import type { Session } from '../workers/sessions/index.ts';
+import { findFirstSession, type PreparationDeps } from './prepare.ts';
+import {
+  type CommitCheck,
+  type PullRequestPlace,
+  readCheckRuns,
+  readPlace,
+  readPullRequest,
+  readRequired,
+  readStatuses,
+} from './read-checks.ts';
+import { appendPullRequest, type PullRequest } from './records.ts';
+import type { CheckRounds } from './rounds.ts';
+import { cleanLog, type FailedCheck, writeRedPrompt } from './write-red-prompt.ts';
+
+const SVC = { actor: 'svc', via: 'engine' } as const satisfies CallAuthor;
+/** How often due pull requests are looked for, and how often each is asked about, ms. */
+const LOOK_MS = 5000;
+const INTERVAL_MS = 60_000;
+const BACKOFF = { firstMs: INTERVAL_MS, longestMs: 3_600_000 };
+/** Other checks are awaited for so long after one has failed, ms: one follow-up covers all. */
+const AWAIT_MS = 900_000;
+/** More failed checks than that are only named. */
+const MOST_LOGS = 5;
+
+/** A follow-up of failed checks. */
+export interface RedFollowUp {
+  title: string;
+  prompt: string;
+  sourceRef: string;
+  sourceUrl: string | null;
+  /** Why it waits for approval; null if it starts now. */
+  held: string | null;
+}
+
+export interface PullRequestWatchDeps extends PreparationDeps {
+  storage: Storage;
+  events: Pick<EventLog, 'append'>;
+  clock: Clock;
+  log: Pick<Log, 'warn'>;
+  programs: ForgePrograms;
+  rounds: CheckRounds;
+  /** The host that the person's gh asks by itself, GH_HOST; undefined for github.com. */
+  githubHost(): string | undefined;
+  /** Shortens a log, and keeps all of it. */
+  crushLog(text: string): Promise<string>;
+  /** Inside `storage.write`. Returns the id of its task. Throws `conflict` if its worktree is gone or in use. */
+  followUp(sessionId: string, wanted: RedFollowUp): string;
+  /** Inside `storage.write`: cancels a follow-up that no one has approved yet. */
+  withdraw(taskId: string, why: string): void;
+  /** Reports whether the run of a task without approval is allowed: its author needs none. */
+  mayRunAlone(taskId: string): boolean;
+  /** Removes the branch and worktree, so that it can be restored. */
+  discard(sessionId: string): Promise<unknown>;
+}
+
+/** A watched pull request; times are those of `clock`. */
+interface Live {
+  tags: Map<string, { tag: string | null; body: unknown }>;
+  nextAt: number;
+  failures: number;
+  /** When a check of the current commit was first seen to have failed. */
+  redSince: { head: string; at: number } | null;
+  problem: string | null;
+  polling: Promise<void> | null;
+}
+
+/** Watches the open pull requests of sessions: their checks, and how they end. */
+export interface PullRequestWatch {
+  start(): void;
+  /** Asks about each now, whatever the pauses. */
+  poll(): Promise<void>;
+  /** Returns why the code host was not asked about the pull request of a session; null if it was. */
+  findProblem(sessionId: string): string | null;
+  close(): Promise<void>;
+}
+
+/** Names a host for gh, which accepts one with a port only as its own; null for its own. Throws `program_failed`. */
+function nameHost({ host }: PullRequestPlace, own: string | undefined): string | null {
+  if (host === (own ?? 'github.com')) return null;
+  if (!host.includes(':')) return host;
+  throw new SvcError('program_failed', `gh asks a host with a port only if GH_HOST names it: ${host}`);
+}
+
+export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestWatch {
+  const { storage, events, clock, log, sessions, records, rounds } = deps;
+  const lives = new Map<string, Live>();
+  let timer: NodeJS.Timeout | null = null;
+  let isClosed = false;
+
+  function findLive(url: string): Live {
+    const found = lives.get(url);
+    if (found !== undefined) return found;
+    const live: Live = {
+      ...{ tags: new Map(), nextAt: 0, failures: 0, redSince: null, problem: null, polling: null },
+    };
+    lives.set(url, live);
+    return live;
+  }
+
+  /** Lists the open ones that svc.yaml asks to be watched, each with the last session on its branch. */
+  function listWatched(): { session: Session; first: Session; pull: PullRequest; place: PullRequestPlace }[] {
+    return [...records.listOpen()].flatMap(([sessionId, pull]) => {
+      const place = pull.program === 'gh' ? readPlace(pull.url) : null;
+      if (place === null || !sessions.isKnown(sessionId)) return [];
+      const session = sessions.get(sessionId);
+      if (session.branchState === 'continued') return [];
+      const first = findFirstSession(sessions, session);
+      const { opening } = deps.readPolicy(deps.getTask(first.taskId));
+      return opening === 'off' ? [] : [{ session, first, pull, place }];
+    });
+  }
+
+  /** Asks with the tag of the last answer. */
+  async function ask(forge: Forge, live: Live, path: string): Promise<unknown> {
+    const known = live.tags.get(path);
+    const answer = await forge.get(path, known?.tag ?? null);
+    if (answer === null) return known?.body;
+    live.tags.set(path, { tag: answer.headers.get('etag') ?? null, body: answer.body });
+    return answer.body;
+  }
+
+  async function readLog(
+    forge: Forge,
+    top: string,
+    { jobId, summary }: CommitCheck,
+  ): Promise<FailedCheck['log']> {
+    if (jobId === null) {
+      const text = cleanLog(summary);
+      return text.trim() === '' ? null : { text, omittedBytes: 0 };
+    }
+    const { text, omittedBytes } = await forge.readText(`${top}/actions/jobs/${jobId}/logs`);
+    return { text: await deps.crushLog(cleanLog(text)), omittedBytes };
+  }
+
+  /** Reads the logs of failed checks. One that is gone does not keep the others from being read. */
+  async function readLogs(forge: Forge, top: string, failed: readonly CommitCheck[]): Promise<FailedCheck[]> {
+    const found: FailedCheck[] = [];
+    for (const [at, check] of failed.entries()) {
+      const reading = at < MOST_LOGS ? readLog(forge, top, check) : Promise.resolve(null);
+      const log = await reading.catch((thrown: unknown) => {
+        const error = asSvcError(thrown);
+        if (error.data.retry_after_s !== undefined) throw error;
+        return { text: `(the log could not be read: ${error.message})`, omittedBytes: 0 };
+      });
+      found.push({ check, log });
+    }
+    return found;
+  }
+
+  /** Makes the follow-up of failed checks, once for each commit. */
+  async function followUp(
+    { session, first, pull, place }: ReturnType<typeof listWatched>[number],
+    failed: readonly FailedCheck[],
+  ): Promise<void> {
+    const { onRed, mostRounds } = deps.readPolicy(deps.getTask(first.taskId));
+    const reference = `${place.repository}#${place.number}`;
+    const former = deps.getTask(first.taskId).title;
+    const { title, prompt, why } = writeRedPrompt(failed, { reference, head: pull.head, former });
+    await storage.write(() => {
+      const earlier = rounds.list(first.sessionId);
+      if (earlier.some(({ head }) => head === pull.head)) return;
+      const isAlone = onRed === 'auto' && earlier.length < mostRounds && deps.mayRunAlone(first.taskId);
+      const spent =
+        onRed === 'auto' && earlier.length >= mostRounds
+          ? `; ${formatCount(earlier.length, 'round')} came before this one`
+          : '';
+      const wanted = { title, prompt, sourceRef: reference, sourceUrl: pull.url };
+      try {
+        const taskId = deps.followUp(session.sessionId, {
+          ...wanted,
+          held: isAlone ? null : `${why}${spent}`,
+        });
+        rounds.add(first.sessionId, { head: pull.head, taskId, problem: null });
+      } catch (thrown) {
+        // The worktree is gone, or a person works in it.
+        const { message } = asSvcError(thrown);
+        rounds.add(first.sessionId, { head: pull.head, taskId: null, problem: message });
+        const { sessionId, taskId } = session;
+        const reason = `${why}; no follow-up was made: ${message}`;
+        events.append({
+          kind: 'alert',
+          taskId,
+          sessionId,
+          ...SVC,
+          data: { title: former, code: 'conflict', reason },
+        });
+      }
+    });
+  }
+
+  /** Withdraws waiting follow-ups that are no longer needed. */
+  async function withdrawRounds(
+    firstSession: string,
+    why: string,
+    isDue: (head: string) => boolean,
+    state: 'passed' | 'superseded',
+  ): Promise<void> {
+    const due = rounds.list(firstSession).filter((each) => each.state === 'open' && isDue(each.head));
+    if (due.length === 0) return;
+    await storage.write(() => {
+      for (const { head, taskId } of due) {
+        if (taskId !== null) deps.withdraw(taskId, why);
+        rounds.settle(firstSession, head, state);
+      }
+    });
+  }
+
+  async function lookAtChecks(
+    watched: ReturnType<typeof listWatched>[number],
+    forge: Forge,
+    live: Live,
+  ): Promise<void> {
+    const { session, first, pull, place } = watched;
+    await withdrawRounds(
+      first.sessionId,
+      'the pull request has newer commits',
+      (head) => head !== pull.head,
+      'superseded',
+    );
+    const top = `repos/${place.repository}`;
+    const runs = readCheckRuns(await ask(forge, live, `${top}/commits/${pull.head}/check-runs?per_page=100`));
+    const statuses = readStatuses(await ask(forge, live, `${top}/commits/${pull.head}/status?per_page=100`));
+    const base = encodeURIComponent(session.base ?? '');
+    const required = readRequired(await ask(forge, live, `${top}/branches/${base}`));
+    const all = [...runs, ...statuses];
+    const counted = required.size === 0 ? all : all.filter(({ name }) => required.has(name));
+    const failed = counted.filter(({ state }) => state === 'failed');
+    if (failed.length === 0) {
+      live.redSince = null;
+      if (counted.length > 0 && counted.every(({ state }) => state === 'passed'))
+        await withdrawRounds(
+          first.sessionId,
+          'the checks have passed without another commit',
+          (head) => head === pull.head,
+          'passed',
+        );
+      return;
+    }
+    if (live.redSince?.head !== pull.head) live.redSince = { head: pull.head, at: clock.now() };
+    const isPending = counted.some(({ state }) => state === 'pending');
+    if (isPending && clock.now() - live.redSince.at < AWAIT_MS) return;
+    const { onRed } = deps.readPolicy(deps.getTask(first.taskId));
+    const isKnown = rounds.list(first.sessionId).some(({ head }) => head === pull.head);
+    if (
+      onRed === 'off' ||
+      isKnown ||
+      session.state !== 'ended' ||
+      sessions.findSuccessor(session.sessionId) !== null
+    )
+      return;
+    await followUp(watched, await readLogs(forge, top, failed));
+  }
+
+  /** Records that it was merged or closed, and settles its sessions. */
+  async function endPullRequest(
+    { session, first, pull }: ReturnType<typeof listWatched>[number],
+    state: 'merged' | 'closed',
+  ): Promise<void> {
+    const isWhole = session.headCommit === null || session.headCommit === pull.head;
+    await withdrawRounds(first.sessionId, `the pull request was ${state}`, () => true, 'superseded');
+    await storage.write(() => {
+      const { number, url } = pull;
+      for (let each: Session | null = session; each !== null; ) {
+        if (records.find(each.sessionId) !== null) records.setState(each.sessionId, { number, url, state });
+        each = each.continues === null ? null : sessions.get(each.continues);
+      }
+      if (state === 'merged' && session.state === 'ended' && session.branchState === null && isWhole)
+        sessions.branchBecame(session.sessionId, 'merged');
+      const ended = records.find(session.sessionId);
+      if (ended !== null) appendPullRequest(events, session, ended, false, SVC);
+    });
+    const isFree = session.state === 'ended' && sessions.findSuccessor(session.sessionId) === null;
+    if (state !== 'closed' || !isFree || session.branchState !== null || !isWhole) return;
+    await deps
+      .discard(session.sessionId)
+      .catch((error: unknown) =>
+        log.warn(
+          { session: session.sessionId, error: asSvcError(error).message },
+          'its work was not discarded',
+        ),
+      );
+  }
+
+  async function pollOne(watched: ReturnType<typeof listWatched>[number], live: Live): Promise<void> {
+    const { pull, place } = watched;
+    const forge = createGithub(deps.programs, () => clock.now(), nameHost(place, deps.githubHost()));
+    const reported = readPullRequest(
+      await ask(forge, live, `repos/${place.repository}/pulls/${place.number}`),
+    );
+    if (reported === null)
+      throw new SvcError('program_failed', 'GitHub answered with something other than a pull request');
+    if (reported.state !== 'open') return endPullRequest(watched, reported.state);
+    if (reported.head !== pull.head)
+      throw new SvcError(
+        'conflict',
+        `its branch is at ${reported.head.slice(0, 10)}, which svc has not pushed; its checks are not looked at`,
+      );
+    await lookAtChecks(watched, forge, live);
+  }
+
+  async function poll(watched: ReturnType<typeof listWatched>[number]): Promise<void> {
+    const live = findLive(watched.pull.url ?? '');
+    live.polling ??= pollOne(watched, live)
+      .then(() => {
+        Object.assign(live, { failures: 0, problem: null, nextAt: clock.now() + INTERVAL_MS });
+      })
+      .catch((thrown: unknown) => {
+        const { message, code, data } = asSvcError(thrown);
+        live.problem = message;
+        if (code !== 'conflict') live.failures += 1;
+        const pauseMs =
+          data.retry_after_s === undefined
+            ? backoffMs(Math.max(1, live.failures), BACKOFF)
+            : Number(data.retry_after_s) * 1000;
+        live.nextAt = clock.now() + Math.max(INTERVAL_MS, pauseMs);
+        log.warn({ pull_request: watched.pull.url, problem: message }, 'a pull request could not be watched');
+      })
+      .finally(() => {
+        live.polling = null;
+      });
+    await live.polling;
+  }
+
+  /** One after the other: a code host wants no parallel requests. */
+  let looking: Promise<void> | null = null;
+  function lookAtDue(isForced: boolean): Promise<void> {
+    looking ??= (async () => {
+      for (const watched of listWatched()) {
+        if (isClosed) return;
+        if (isForced || findLive(watched.pull.url ?? '').nextAt <= clock.now()) await poll(watched);
+      }
+    })().finally(() => {
+      looking = null;
+    });
+    return looking;
+  }
+
+  return {
+    start() {
+      timer = setInterval(() => void lookAtDue(false), LOOK_MS).unref();
+    },
+    async poll() {
+      await looking;
+      await lookAtDue(true);
+    },
+    findProblem(sessionId) {
+      const url = records.find(sessionId)?.url ?? null;
+      return url === null ? null : (lives.get(url)?.problem ?? null);
+    },
+    async close() {
+      isClosed = true;
+      if (timer !== null) clearInterval(timer);
+      await looking;
+    },
+  };
+}
