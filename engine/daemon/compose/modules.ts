@@ -1,3 +1,4 @@
+import { createPacedCall } from '../../core/base/paced-call.ts';
 import { createPullRequestRecords } from '../../pull-requests/index.ts';
 import { createAccessModules } from './access.ts';
 import { createBoardModule, createReviewModules } from './board.ts';
@@ -11,6 +12,9 @@ import { createPorts } from './ports.ts';
 import { createPullRequestModule } from './pull-requests.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import { createWorkerModules } from './workers.ts';
+
+/** The shortest time between two placements of the queue after machines have changed, ms. */
+const PLACING_PAUSE_MS = 50;
 
 export type EngineModules = ReturnType<typeof createModules>;
 
@@ -65,7 +69,10 @@ export function createModules(shared: SharedDependencies) {
     await board.dispatcher.takeUp();
     await actions.sessionActions.reap();
   });
-  ports.fleetChanged.connect(board.dispatcher.look);
+  // A thousand machines that are lost at once would each have the whole queue placed again.
+  const placing = createPacedCall(board.dispatcher.look, PLACING_PAUSE_MS);
+  shared.closing(placing.close);
+  ports.fleetChanged.connect(placing.request);
   ports.loseRuns.connect(board.dispatcher.loseRuns);
   ports.linked.connect(outside.link.linked);
   ports.linkCalls.connect(outside.link.calls);
