@@ -72,6 +72,13 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: 'start',
     modules: [
       { words: ['init'], load: async () => [(await import('./commands/start/init.ts')).initCommand] },
+      {
+        words: ['setup'],
+        load: async () => {
+          const { setupGithubCommand, setupUndoCommand } = await import('./commands/start/setup-github.ts');
+          return [setupGithubCommand, setupUndoCommand];
+        },
+      },
       { words: ['doctor'], load: async () => [(await import('./commands/start/doctor.ts')).doctorCommand] },
       { words: ['demo'], load: async () => [(await import('./commands/demo/demo.ts')).demoCommand] },
       { words: ['dash'], load: async () => [(await import('./commands/start/dash.ts')).dashCommand] },
@@ -225,7 +232,6 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   ps: 'ls',
   logs: 'log',
   dashboard: 'dash',
-  setup: 'init',
 };
 
 /** First words that could mean several commands, with the choice. */

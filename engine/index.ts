@@ -95,6 +95,7 @@ export {
   readState,
 } from './pull-requests/programs.ts';
 export { buildPullRequest, publishPullRequest, readWish } from './pull-requests/publish.ts';
+export { readWebPlace } from './pull-requests/web-place.ts';
 export type { AccessLogEntry } from './receiver/serve.ts';
 export type { ListedSource, SourceTrial } from './sources/index.ts';
 export type { LoggedEvent } from './storage/index.ts';

@@ -1,7 +1,7 @@
 import { version } from '../../../engine/core/base/own-package.ts';
 import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
 import { configuration } from '../../../engine/index.ts';
-import { type Command, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { type DoctorCheck, reportWarning } from '../../doctor/check.ts';
 import { checkClock, checkData } from '../../doctor/data.ts';
 import {
@@ -42,47 +42,50 @@ export const doctorCommand: Command = defineCommand({
   flags: { live: { type: 'boolean', about: 'ask each model provider once, which costs a few tokens' } },
   examples: ['doctor', 'doctor --live', 'doctor --json'],
   async run(context) {
-    const { env } = context;
-    const { check: configured, workspace } = await checkConfiguration(context);
-    const machine = [checkNode(), await checkGit(env), await checkSqlite(), configured];
-    const running = workspace === null ? null : await checkEngine(context, workspace);
-    const engine = running?.engine ?? null;
-    const [place, addresses, repository, strict, runs, agents] = await Promise.all([
-      workspace === null ? [] : checkData(workspace),
-      workspace === null ? [] : checkAddresses(workspace, engine),
-      workspace === null ? [] : checkRepository(workspace),
-      checkStrict(env, workspace),
-      workspace === null ? [] : checkRuns(env, workspace, engine),
-      checkAgents(env, workspace),
-    ]);
-    const { resolveMachineHome } = await configuration();
-    const checks: DoctorCheck[] = [
-      ...machine,
-      ...(running === null ? listUnchecked(configured) : [running.check]),
-      ...(engine === null
-        ? []
-        : [...checkSupervision(engine), ...checkSources(engine), ...checkLink(engine)]),
-      ...(engine === null || workspace === null || engine.version !== version
-        ? []
-        : [...(await checkEngineEnvironment(engine, workspace)), ...(await checkMachines(context))]),
-      ...place,
-      ...addresses,
-      ...(workspace === null ? [] : [...checkSecrets(workspace, engine), ...checkReceiverProfile(workspace)]),
-      checkKeysFile(resolveMachineHome(env)),
-      ...repository,
-      ...strict,
-      ...(workspace === null ? [] : [checkConsent(workspace, place)]),
-      ...runs,
-      ...(await checkPayers(env, Object.keys(workspace?.loaded.config.agents.cmds ?? {}))),
-      ...(workspace === null ? [] : await checkProjects(workspace)),
-      ...agents,
-      checkClock(workspace, engine),
-      ...(workspace !== null && context.flags.live ? await tryProviders(context) : []),
-    ];
+    const checks = await collectChecks(context, context.flags.live);
     context.result(checks, formatChecks);
     return checks.some(({ state }) => state === 'fail') ? 1 : 0;
   },
 });
+
+/** Runs every check; with `isLive` it asks each model provider. */
+export async function collectChecks(context: CommandContext, isLive = false): Promise<DoctorCheck[]> {
+  const { env } = context;
+  const { check: configured, workspace } = await checkConfiguration(context);
+  const machine = [checkNode(), await checkGit(env), await checkSqlite(), configured];
+  const running = workspace === null ? null : await checkEngine(context, workspace);
+  const engine = running?.engine ?? null;
+  const [place, addresses, repository, strict, runs, agents] = await Promise.all([
+    workspace === null ? [] : checkData(workspace),
+    workspace === null ? [] : checkAddresses(workspace, engine),
+    workspace === null ? [] : checkRepository(workspace),
+    checkStrict(env, workspace),
+    workspace === null ? [] : checkRuns(env, workspace, engine),
+    checkAgents(env, workspace),
+  ]);
+  const { resolveMachineHome } = await configuration();
+  return [
+    ...machine,
+    ...(running === null ? listUnchecked(configured) : [running.check]),
+    ...(engine === null ? [] : [...checkSupervision(engine), ...checkSources(engine), ...checkLink(engine)]),
+    ...(engine === null || workspace === null || engine.version !== version
+      ? []
+      : [...(await checkEngineEnvironment(engine, workspace)), ...(await checkMachines(context))]),
+    ...place,
+    ...addresses,
+    ...(workspace === null ? [] : [...checkSecrets(workspace, engine), ...checkReceiverProfile(workspace)]),
+    checkKeysFile(resolveMachineHome(env)),
+    ...repository,
+    ...strict,
+    ...(workspace === null ? [] : [checkConsent(workspace, place)]),
+    ...runs,
+    ...(await checkPayers(env, Object.keys(workspace?.loaded.config.agents.cmds ?? {}))),
+    ...(workspace === null ? [] : await checkProjects(workspace)),
+    ...agents,
+    checkClock(workspace, engine),
+    ...(workspace !== null && isLive ? await tryProviders(context) : []),
+  ];
+}
 
 function listUnchecked({ state }: DoctorCheck): DoctorCheck[] {
   const why = state === 'warn' ? 'there is no workspace here' : 'svc.yaml cannot be used';

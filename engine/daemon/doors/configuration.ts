@@ -33,6 +33,7 @@ export {
   resolveKeyPath,
   resolveMachineHome,
   setKey,
+  setYamlValue,
   suggestName,
   trustConfig,
   writeConfig,

@@ -1,0 +1,332 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { runProgram } from '../../../engine/core/base/run-program.ts';
+import { toPrintable } from '../../../engine/core/base/text.ts';
+import { agentPrograms, configuration, type EngineClient, readWebPlace } from '../../../engine/index.ts';
+import { actAsChair } from '../../chair-act.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
+import { askForLine, askForYes } from '../../confirm.ts';
+import { readConsentView } from '../configuration/trust.ts';
+import { collectChecks } from './doctor.ts';
+
+const GH_MS = 60_000;
+const PROMPT = 'Solve this issue. Run the tests of the project before you finish.';
+
+const flags = {
+  label: { type: 'string', value: 'name', about: 'label that makes an issue a task (svc)' },
+  agent: { type: 'string', value: 'preset', about: 'agent that works on the issues' },
+  'pull-request': {
+    type: 'string',
+    about: 'what happens with finished work: off, draft or ready (draft)',
+    choices: ['off', 'draft', 'ready'],
+  },
+  yes: { type: 'boolean', short: 'y', about: 'ask nothing, and write it' },
+  'dry-run': { type: 'boolean', about: 'show what would be written, and stop' },
+} as const;
+
+type SetupContext = CommandContext<typeof flags>;
+
+/** A repository of GitHub, as gh sees it. */
+interface GithubRepository {
+  /** `owner/repo`. */
+  name: string;
+  hasLabel: boolean;
+}
+
+/** The answers of a person, or of the options. */
+interface SetupChoice {
+  label: string;
+  agent: string | null;
+  pullRequest: 'off' | 'draft' | 'ready';
+}
+
+/** What `svc setup undo` needs: the values that were written, and those before. */
+interface SetupRecord {
+  seen: string;
+  written: string;
+  keys: { path: string[]; before: unknown; after: unknown }[];
+}
+
+/** Next to the consents: a worker in a sandbox writes neither. */
+const RECORD = 'setups.json';
+
+/** Reads the records of all workspaces, by the path of svc.yaml. */
+function readRecords(home: string): Record<string, SetupRecord> {
+  const path = join(home, RECORD);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, SetupRecord>) : {};
+}
+
+/** Runs gh as the person. Throws `tool_missing`, and `program_failed` with its words. */
+async function runGh(
+  { env, cwd }: Pick<SetupContext, 'env' | 'cwd'>,
+  args: readonly string[],
+): Promise<string> {
+  const { exitCode, stdout, stderr, error } = await runProgram('gh', args, { env, cwd, timeoutMs: GH_MS });
+  if (exitCode === 0) return stdout;
+  if (error?.code === 'ENOENT')
+    throw new SvcError('tool_missing', 'gh is not installed here', {
+      hint: 'install it from https://cli.github.com, then: gh auth login',
+    });
+  const [said = ''] = (stderr.trim() || stdout.trim()).split('\n');
+  throw new SvcError('program_failed', `gh ${args[0]}: ${toPrintable(said)}`, {
+    // https://cli.github.com/manual/gh_help_exit-codes
+    hint:
+      exitCode === 4 || /HTTP 401/.test(stderr)
+        ? 'gh auth login logs in'
+        : 'check the name of the repository, and what gh auth status says',
+    data: { printed: `${stdout}\n${stderr}` },
+  });
+}
+
+/** Finds the repository of the workspace on GitHub by its remote. Throws `usage`. */
+async function findOwnRepository({ env }: Pick<SetupContext, 'env'>, root: string): Promise<string> {
+  const { stdout } = await runProgram('git', ['remote', 'get-url', 'origin'], { cwd: root, env });
+  const place = readWebPlace(stdout.trim());
+  if (place !== null && /^[\w.-]+\/[\w.-]+$/.test(place.path)) return place.path;
+  throw new SvcError('usage', 'the remote origin is not a repository of GitHub', {
+    hint: 'name it: svc setup github owner/repo',
+  });
+}
+
+async function readRepository(context: SetupContext, name: string, label: string): Promise<GithubRepository> {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9._-]+$/.test(name))
+    throw new SvcError('usage', `${JSON.stringify(name)} is not the name of a repository`, {
+      hint: 'write it like acme/shop',
+    });
+  const { full_name: full } = JSON.parse(await runGh(context, ['api', '--', `repos/${name}`])) as {
+    full_name: string;
+  };
+  const hasLabel = await runGh(context, [
+    'api',
+    '--',
+    `repos/${name}/labels/${encodeURIComponent(label)}`,
+  ]).then(
+    () => true,
+    (error: SvcError) => {
+      if (/HTTP 404/.test(String(error.data?.printed))) return false;
+      throw error;
+    },
+  );
+  return { name: full, hasLabel };
+}
+
+/** Asks what the options do not say; Enter takes the value in parentheses. */
+async function readChoice(context: SetupContext, agents: readonly string[]): Promise<SetupChoice> {
+  const { label, agent, 'pull-request': pullRequest, yes, 'dry-run': isDry } = context.flags;
+  const isAsking = !yes && !isDry && context.stdin.isTTY && !context.json;
+  const ask = async (question: string, usual: string): Promise<string> =>
+    (isAsking ? await askForLine(context, `${question} (${usual})`) : '') || usual;
+  const [first = null] = agents;
+  const chosenAgent =
+    agent ??
+    (agents.length > 1
+      ? await ask(`Which agent works on the issues: ${agents.join(', ')}?`, first ?? '')
+      : first);
+  const opening =
+    pullRequest ?? (await ask('Open pull requests for finished work: off, draft or ready?', 'draft'));
+  if (opening !== 'off' && opening !== 'draft' && opening !== 'ready')
+    throw new SvcError('usage', `${JSON.stringify(opening)} is not off, draft or ready`);
+  return {
+    label: label ?? (await ask('Which label makes an issue a task?', 'svc')),
+    agent: chosenAgent,
+    pullRequest: opening,
+  };
+}
+
+/** Lists the values of svc.yaml that differ from what is wanted. */
+function listChanges(
+  config: {
+    sources: readonly { kind: string; repository: string; label: string }[];
+    webhook: { templates: Readonly<Record<string, object>> };
+  },
+  raw: { sources: unknown; template: unknown },
+  repository: string,
+  { label, agent, pullRequest }: SetupChoice,
+): SetupRecord['keys'] {
+  const isThere = config.sources.some(
+    (each) => each.repository.toLowerCase() === repository.toLowerCase() && each.label === label,
+  );
+  const source = { kind: 'github', repository, ...(label === 'svc' ? {} : { label }) };
+  const earlier = Array.isArray(raw.sources) ? raw.sources : [];
+  const before = typeof raw.template === 'object' && raw.template !== null ? raw.template : undefined;
+  const template = {
+    ...(before ?? { prompt: PROMPT }),
+    ...(agent === null ? {} : { agent }),
+    ...(pullRequest === 'off' && before === undefined ? {} : { pull_request: pullRequest }),
+  };
+  return [
+    ...(isThere ? [] : [{ path: ['sources'], before: raw.sources, after: [...earlier, source] }]),
+    ...(JSON.stringify(before) === JSON.stringify(template)
+      ? []
+      : [{ path: ['webhook', 'templates', 'codehost'], before, after: template }]),
+  ];
+}
+
+/** Replaces svc.yaml, by the engine if one runs: whoever has seen the change agrees to it. */
+async function writeText(
+  context: SetupContext | CommandContext,
+  file: string,
+  text: string,
+  seen: string,
+): Promise<void> {
+  const { findActor, writeConfig } = await configuration();
+  await actAsChair<unknown>(context, 'svc setup', {
+    ask: (client) => client.call('config.write', { text, seen }),
+    async alone() {
+      writeConfig({ file, env: context.env, text, seen, actor: findActor(context.env) });
+      return readConsentView(context);
+    },
+  });
+}
+
+const formatValue = async (value: unknown): Promise<string> => {
+  const { stringify } = await import('yaml');
+  return stringify(value, { lineWidth: 0 }).trimEnd();
+};
+
+async function describePlan(
+  keys: SetupRecord['keys'],
+  repository: GithubRepository,
+  label: string,
+): Promise<string[]> {
+  const lines = await Promise.all(
+    keys.map(async ({ path, after }) => {
+      const text = await formatValue(after);
+      return [`svc.yaml, ${path.join('.')}:`, ...text.split('\n').map((line) => `  ${line}`)];
+    }),
+  );
+  const own = repository.hasLabel ? [] : [`${repository.name}: a new label ${label}`];
+  return [...lines.flat(), ...own].map((line) => toPrintable(line));
+}
+
+/** Asks the code host through the engine what a poll would find now. */
+async function tryPoll(context: SetupContext, client: EngineClient, repository: string): Promise<void> {
+  const [trial] = await client.call('source.test', { repository });
+  const found = trial?.found ?? [];
+  context.note(
+    found.length === 0
+      ? `${repository} was asked: no issue waits`
+      : `${repository} was asked; these become tasks: ${found.map(({ ref }) => ref).join(', ')}`,
+  );
+}
+
+export const setupGithubCommand: Command = defineCommand({
+  name: 'setup github',
+  about:
+    'turn labelled issues of a GitHub repository into tasks, and finished work into pull requests, by your gh',
+  args: [{ name: 'repository', about: 'owner/repo (default: that of the remote origin)', optional: true }],
+  flags,
+  examples: ['setup github', 'setup github acme/shop --label svc --yes', 'setup github --dry-run'],
+  async run(context) {
+    const { findWorkspace, loadConfig, readConfigText, replaceFile, setYamlValue, getAt } =
+      await configuration();
+    const { env, cwd } = context;
+    const { file } = findWorkspace({ cwd, env });
+    const { detectAgents, HEADLESS } = await agentPrograms();
+    const { config, home, root } = loadConfig({ file, env });
+    const name = context.args[0] ?? (await findOwnRepository(context, root));
+    const choice = await readChoice(
+      context,
+      detectAgents(HEADLESS, env).map(({ preset }) => preset),
+    );
+    const repository = await readRepository(context, name, choice.label);
+    const seen = readConfigText(file);
+    const { parse } = await import('yaml');
+    const tree = (parse(seen) ?? {}) as object;
+    const raw = {
+      sources: getAt(tree, ['sources']),
+      template: getAt(tree, ['webhook', 'templates', 'codehost']),
+    };
+    const keys = listChanges(config, raw, repository.name, choice);
+    const written = keys.reduce((text, { path, after }) => setYamlValue(text, path, after), seen);
+    const plan = await describePlan(keys, repository, choice.label);
+    const isDone = plan.length === 0;
+    const report = { repository: repository.name, file, changed: !isDone, ...choice };
+    if (context.flags['dry-run'] || isDone) {
+      context.result(report, () => (isDone ? `${repository.name} is set up already` : plan.join('\n')));
+      return 0;
+    }
+    // Every value is checked before anything is written.
+    loadConfig({ file, env, text: written, believe: true });
+    context.note(plan.join('\n'));
+    if (!context.flags.yes) {
+      if (!context.stdin.isTTY || context.json)
+        throw new SvcError('usage', 'no terminal is available to ask on', {
+          hint: '--yes writes it, --dry-run only shows it',
+        });
+      if (!(await askForYes(context, 'Write this?', { usual: 'yes' }))) {
+        context.note('nothing was written');
+        return 1;
+      }
+    }
+    const record: SetupRecord = { seen, written, keys };
+    if (keys.length > 0) {
+      const records = { ...readRecords(home.path), [realpathSync(file)]: record };
+      replaceFile(join(home.path, RECORD), JSON.stringify(records), { mode: 0o600 });
+      await writeText(context, file, written, seen);
+    }
+    if (!repository.hasLabel) {
+      const words = [
+        'label',
+        'create',
+        choice.label,
+        `--repo=${repository.name}`,
+        '--description=A task for svc',
+      ];
+      await runGh(context, words).catch((error: SvcError) =>
+        context.note(`note: ${error.message}; create the label yourself`),
+      );
+    }
+    const client = await context.engine();
+    await client.call('source.poll', { repository: repository.name });
+    for (const { check, found, remedy } of (await collectChecks(context)).filter(
+      ({ state }) => state === 'fail',
+    ))
+      context.note(toPrintable(`svc doctor: ${check}: ${found}${remedy === null ? '' : `; ${remedy}`}`));
+    await tryPoll(context, client, repository.name);
+    context.result(report, () =>
+      [
+        `${repository.name} is set up: an issue that gets the label ${choice.label} becomes a task`,
+        'next:',
+        `  gh issue edit <number> --add-label ${choice.label}`,
+        '  svc ls             lists the task once it waits for you; svc approve <task> starts it',
+        '  svc setup undo     removes what was written to svc.yaml',
+      ].join('\n'),
+    );
+    return 0;
+  },
+});
+
+export const setupUndoCommand: Command = defineCommand({
+  name: 'setup undo',
+  about: 'remove from svc.yaml what the last svc setup has written; values that were changed since then stay',
+  examples: ['setup undo'],
+  async run(context) {
+    const { findWorkspace, getAt, readConfigText, resolveMachineHome, setYamlValue } = await configuration();
+    const { env, cwd } = context;
+    const { file } = findWorkspace({ cwd, env });
+    const record = readRecords(resolveMachineHome(env))[realpathSync(file)];
+    if (record === undefined)
+      throw new SvcError('not_found', 'svc setup has written nothing here', { hint: 'svc setup github' });
+    const now = readConfigText(file);
+    const { parse } = await import('yaml');
+    const tree = (parse(now) ?? {}) as object;
+    const isSame = (key: SetupRecord['keys'][number]): boolean =>
+      JSON.stringify(getAt(tree, key.path)) === JSON.stringify(key.after);
+    const left = record.keys.filter((key) => !isSame(key)).map((key) => key.path.join('.'));
+    const text =
+      now === record.written
+        ? record.seen
+        : record.keys
+            .filter(isSame)
+            .reduce((before, key) => setYamlValue(before, key.path, key.before ?? null), now);
+    if (text !== now) await writeText(context, file, text, now);
+    const removed = record.keys.filter(isSame).map((key) => key.path.join('.'));
+    context.result({ file, removed, left }, () =>
+      removed.length === 0 ? 'nothing was removed' : `removed from svc.yaml: ${removed.join(', ')}`,
+    );
+    if (left.length > 0) context.note(`note: changed since then, and left alone: ${left.join(', ')}`);
+    return 0;
+  },
+});
