@@ -2,5 +2,5 @@ export { combinePolicies, type PullRequestPolicy } from './config.ts';
 export { type AutomaticPullRequests, createAutomaticPullRequests } from './open-ordered.ts';
 export { createPullRequestOrders } from './orders.ts';
 export { createPullRequestRecords, type PullRequestRecords } from './records.ts';
-export { createCheckRounds } from './rounds.ts';
+export { createPullRequestRounds } from './rounds.ts';
 export { createPullRequestWatch } from './watch.ts';

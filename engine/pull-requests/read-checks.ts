@@ -20,20 +20,33 @@ const listRows = (value: unknown): Json[] => (Array.isArray(value) ? value.filte
 /** Conclusions that a person has to act on: https://docs.github.com/en/rest/checks/runs */
 const FAILED = new Set(['failure', 'timed_out', 'startup_failure', 'action_required']);
 
-/** Reads the check runs of a commit; of several with one name the newest. */
-export function readCheckRuns(body: unknown): CommitCheck[] {
-  const newest = new Map<string, Json>();
-  for (const run of listRows(asObject(body).check_runs)) {
-    const name = asText(run.name);
-    const known = newest.get(name);
-    if (known === undefined || Number(run.id) > Number(known.id)) newest.set(name, run);
-  }
-  return [...newest].map(([name, run]): CommitCheck => {
+/** Counts the rows of a page of any of these lists. */
+export function countRows(body: unknown): number {
+  const { check_runs: runs, statuses } = asObject(body);
+  return listRows(Array.isArray(body) ? body : (runs ?? statuses)).length;
+}
+
+/** A check run, which may have been repeated under the same name. */
+export interface CheckRun extends CommitCheck {
+  id: number;
+}
+
+/** Chooses the newest run of each name. */
+export function chooseNewest(runs: readonly CheckRun[]): CommitCheck[] {
+  const newest = new Map<string, CheckRun>();
+  for (const run of runs) if (run.id > (newest.get(run.name)?.id ?? -1)) newest.set(run.name, run);
+  return [...newest.values()];
+}
+
+/** Reads the check runs of a commit. */
+export function readCheckRuns(body: unknown): CheckRun[] {
+  return listRows(asObject(body).check_runs).map((run): CheckRun => {
     const output = asObject(run.output);
     const isAction = asObject(run.app).slug === 'github-actions';
     const isDone = run.status === 'completed';
     return {
-      name,
+      id: Number(run.id),
+      name: asText(run.name),
       state: !isDone ? 'pending' : FAILED.has(asText(run.conclusion)) ? 'failed' : 'passed',
       jobId: isAction && Number.isSafeInteger(run.id) ? Number(run.id) : null,
       url: asText(run.html_url) || null,

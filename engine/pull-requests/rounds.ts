@@ -1,10 +1,14 @@
 import type { Clock } from '../core/base/clock.ts';
-import { formatIdOrNull, parseId } from '../core/base/ids.ts';
+import { formatId, formatIdOrNull, parseId } from '../core/base/ids.ts';
 import type { Storage } from '../storage/index.ts';
 
-/** What svc has made of the failed checks of one commit. */
-export interface CheckRound {
-  head: string;
+/** What svc has made of the failed checks of a commit, or of a review. */
+export interface PullRequestRound {
+  kind: 'checks' | 'review';
+  /** The commit, or the id of the review. */
+  subject: string;
+  /** The session that the follow-up continues. */
+  sessionId: string;
   /** The follow-up; null if there is none. */
   taskId: string | null;
   state: 'open' | 'passed' | 'superseded';
@@ -12,42 +16,55 @@ export interface CheckRound {
 }
 
 interface Row {
-  head: string;
+  kind: PullRequestRound['kind'];
+  subject: string;
+  session_id: number;
   task_id: number | null;
-  state: CheckRound['state'];
+  state: PullRequestRound['state'];
   problem: string | null;
 }
 
 /** The rounds of pull requests, each named by the first session on its branch. Changes are made inside `storage.write`. */
-export interface CheckRounds {
-  list(firstSession: string): CheckRound[];
-  add(firstSession: string, round: Omit<CheckRound, 'state'>): void;
-  settle(firstSession: string, head: string, state: CheckRound['state']): void;
+export interface PullRequestRounds {
+  list(firstSession: string): PullRequestRound[];
+  add(firstSession: string, round: Omit<PullRequestRound, 'state'>): void;
+  settle(firstSession: string, round: PullRequestRound, state: PullRequestRound['state']): void;
+  /** Forgets one, so that it is made again. */
+  drop(firstSession: string, round: PullRequestRound): void;
 }
 
-export function createCheckRounds({ db }: Pick<Storage, 'db'>, clock: Pick<Clock, 'now'>): CheckRounds {
+export function createPullRequestRounds(
+  { db }: Pick<Storage, 'db'>,
+  clock: Pick<Clock, 'now'>,
+): PullRequestRounds {
   const all = db.prepare<unknown[], Row>(
     'SELECT * FROM pull_request_round WHERE first_session = ? ORDER BY +id',
   );
   const insert = db.prepare(
-    `INSERT OR REPLACE INTO pull_request_round (first_session, head, task_id, state, problem, created_at)
-    VALUES (?, ?, ?, 'open', ?, ?)`,
+    `INSERT OR REPLACE INTO pull_request_round
+    (first_session, session_id, kind, subject, task_id, state, problem, created_at)
+    VALUES (?, ?, ?, ?, ?, 'open', ?, ?)`,
   );
-  const update = db.prepare('UPDATE pull_request_round SET state = ? WHERE first_session = ? AND head = ?');
+  const where = 'WHERE first_session = ? AND kind = ? AND subject = ?';
+  const update = db.prepare(`UPDATE pull_request_round SET state = ? ${where}`);
+  const remove = db.prepare(`DELETE FROM pull_request_round ${where}`);
   return {
     list: (session) =>
-      all.all(parseId('s', session)).map(({ head, task_id: taskId, state, problem }) => ({
-        head,
+      all.all(parseId('s', session)).map(({ session_id: sessionId, task_id: taskId, ...row }) => ({
+        ...{ kind: row.kind, subject: row.subject, state: row.state, problem: row.problem },
+        sessionId: formatId('s', sessionId),
         taskId: formatIdOrNull('t', taskId),
-        state,
-        problem,
       })),
-    add(session, { head, taskId, problem }) {
+    add(session, { kind, subject, sessionId, taskId, problem }) {
       const task = taskId === null ? null : parseId('t', taskId);
-      insert.run(parseId('s', session), head, task, problem, clock.now());
+      const follows = parseId('s', sessionId);
+      insert.run(parseId('s', session), follows, kind, subject, task, problem, clock.now());
     },
-    settle(session, head, state) {
-      update.run(state, parseId('s', session), head);
+    settle(session, { kind, subject }, state) {
+      update.run(state, parseId('s', session), kind, subject);
+    },
+    drop(session, { kind, subject }) {
+      remove.run(parseId('s', session), kind, subject);
     },
   };
 }

@@ -10,6 +10,8 @@ import type { Session } from '../workers/sessions/index.ts';
 import { findFirstSession, type PreparationDeps } from './prepare.ts';
 import {
   type CommitCheck,
+  chooseNewest,
+  countRows,
   type PullRequestPlace,
   readCheckRuns,
   readPlace,
@@ -17,9 +19,11 @@ import {
   readRequired,
   readStatuses,
 } from './read-checks.ts';
+import { readReviewComments, readReviews, type SubmittedReview } from './read-reviews.ts';
 import { appendPullRequest, type PullRequest } from './records.ts';
-import type { CheckRounds } from './rounds.ts';
-import { cleanLog, type FailedCheck, writeRedPrompt } from './write-red-prompt.ts';
+import type { PullRequestRound, PullRequestRounds } from './rounds.ts';
+import { cleanLog, type FailedCheck, type FollowUpPrompt, writeRedPrompt } from './write-red-prompt.ts';
+import { type WholeReview, writeReviewPrompt } from './write-review-prompt.ts';
 
 const SVC = { actor: 'svc', via: 'engine' } as const satisfies CallAuthor;
 /** How often due pull requests are looked for, and how often each is asked about, ms. */
@@ -28,11 +32,14 @@ const INTERVAL_MS = 60_000;
 const BACKOFF = { firstMs: INTERVAL_MS, longestMs: 3_600_000 };
 /** Other checks are awaited for so long after one has failed, ms: one follow-up covers all. */
 const AWAIT_MS = 900_000;
+/** Rows of a page, and pages that are read. */
+const PAGE = 100;
+const MOST_PAGES = 20;
 /** More failed checks than that are only named. */
 const MOST_LOGS = 5;
 
-/** A follow-up of failed checks. */
-export interface RedFollowUp {
+/** A follow-up of failed checks, or of a review. */
+export interface WantedFollowUp {
   title: string;
   prompt: string;
   sourceRef: string;
@@ -47,15 +54,19 @@ export interface PullRequestWatchDeps extends PreparationDeps {
   clock: Clock;
   log: Pick<Log, 'warn'>;
   programs: ForgePrograms;
-  rounds: CheckRounds;
+  rounds: PullRequestRounds;
   /** The host that the person's gh asks by itself, GH_HOST; undefined for github.com. */
   githubHost(): string | undefined;
   /** Shortens a log, and keeps all of it. */
   crushLog(text: string): Promise<string>;
   /** Inside `storage.write`. Returns the id of its task. Throws `conflict` if its worktree is gone or in use. */
-  followUp(sessionId: string, wanted: RedFollowUp): string;
+  followUp(sessionId: string, wanted: WantedFollowUp): string;
   /** Inside `storage.write`: cancels a follow-up that no one has approved yet. */
   withdraw(taskId: string, why: string): void;
+  /** Reports whether the follow-up of a task waits for approval. */
+  isWaiting(taskId: string): boolean;
+  /** Reports whether a review may ask for changes: its author belongs to the repository, or is listed in svc.yaml. */
+  mayReview(review: SubmittedReview): boolean;
   /** Reports whether the run of a task without approval is allowed: its author needs none. */
   mayRunAlone(taskId: string): boolean;
   /** Removes the branch and worktree, so that it can be restored. */
@@ -73,7 +84,17 @@ interface Live {
   polling: Promise<void> | null;
 }
 
-/** Watches the open pull requests of sessions: their checks, and how they end. */
+/** An open pull request, with the last and the first session on its branch. */
+interface WatchedPullRequest {
+  session: Session;
+  first: Session;
+  pull: PullRequest;
+  place: PullRequestPlace;
+}
+
+const nameReference = ({ repository, number }: PullRequestPlace): string => `${repository}#${number}`;
+
+/** Watches the open pull requests of sessions: their checks, their reviews, and how they end. */
 export interface PullRequestWatch {
   start(): void;
   /** Asks about each now, whatever the pauses. */
@@ -107,7 +128,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
   }
 
   /** Lists the open ones that svc.yaml asks to be watched, each with the last session on its branch. */
-  function listWatched(): { session: Session; first: Session; pull: PullRequest; place: PullRequestPlace }[] {
+  function listWatched(): WatchedPullRequest[] {
     return [...records.listOpen()].flatMap(([sessionId, pull]) => {
       const place = pull.program === 'gh' ? readPlace(pull.url) : null;
       if (place === null || !sessions.isKnown(sessionId)) return [];
@@ -126,6 +147,22 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     if (answer === null) return known?.body;
     live.tags.set(path, { tag: answer.headers.get('etag') ?? null, body: answer.body });
     return answer.body;
+  }
+
+  /** Asks for a list page by page, as long as pages are full. */
+  async function askPages<T>(
+    forge: Forge,
+    live: Live,
+    path: string,
+    read: (body: unknown) => T[],
+  ): Promise<T[]> {
+    const found: T[] = [];
+    for (let page = 1; page <= MOST_PAGES; page += 1) {
+      const body = await ask(forge, live, `${path}?per_page=${PAGE}&page=${page}`);
+      found.push(...read(body));
+      if (countRows(body) < PAGE) break;
+    }
+    return found;
   }
 
   async function readLog(
@@ -156,43 +193,39 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     return found;
   }
 
-  /** Makes the follow-up of failed checks, once for each commit. */
+  /** Makes a follow-up for these subjects, none of which has one. */
   async function followUp(
-    { session, first, pull, place }: ReturnType<typeof listWatched>[number],
-    failed: readonly FailedCheck[],
+    { session, first, pull, place }: WatchedPullRequest,
+    kind: PullRequestRound['kind'],
+    subjects: readonly string[],
+    { title, prompt, why }: FollowUpPrompt,
   ): Promise<void> {
     const { onRed, mostRounds } = deps.readPolicy(deps.getTask(first.taskId));
-    const reference = `${place.repository}#${place.number}`;
-    const former = deps.getTask(first.taskId).title;
-    const { title, prompt, why } = writeRedPrompt(failed, { reference, head: pull.head, former });
     await storage.write(() => {
       const earlier = rounds.list(first.sessionId);
-      if (earlier.some(({ head }) => head === pull.head)) return;
-      const isAlone = onRed === 'auto' && earlier.length < mostRounds && deps.mayRunAlone(first.taskId);
+      if (earlier.some((each) => each.kind === kind && subjects.includes(each.subject))) return;
+      const made = new Set(earlier.filter((each) => each.kind === 'checks').map(({ taskId }) => taskId)).size;
+      const isAuto = kind === 'checks' && onRed === 'auto';
+      const isAlone = isAuto && made < mostRounds && deps.mayRunAlone(first.taskId);
       const spent =
-        onRed === 'auto' && earlier.length >= mostRounds
-          ? `; ${formatCount(earlier.length, 'round')} came before this one`
-          : '';
-      const wanted = { title, prompt, sourceRef: reference, sourceUrl: pull.url };
+        isAuto && made >= mostRounds ? `; ${formatCount(made, 'round')} came before this one` : '';
+      const held = isAlone ? null : `${why}${spent}`;
+      const sourceRef = nameReference(place);
+      const follows = { kind, sessionId: session.sessionId };
       try {
-        const taskId = deps.followUp(session.sessionId, {
-          ...wanted,
-          held: isAlone ? null : `${why}${spent}`,
-        });
-        rounds.add(first.sessionId, { head: pull.head, taskId, problem: null });
+        const wanted = { title, prompt, sourceRef, sourceUrl: pull.url, held };
+        const taskId = deps.followUp(session.sessionId, wanted);
+        for (const subject of subjects)
+          rounds.add(first.sessionId, { ...follows, subject, taskId, problem: null });
       } catch (thrown) {
         // The worktree is gone, or a person works in it.
-        const { message } = asSvcError(thrown);
-        rounds.add(first.sessionId, { head: pull.head, taskId: null, problem: message });
+        const { message: problem } = asSvcError(thrown);
+        for (const subject of subjects)
+          rounds.add(first.sessionId, { ...follows, subject, taskId: null, problem });
         const { sessionId, taskId } = session;
-        const reason = `${why}; no follow-up was made: ${message}`;
-        events.append({
-          kind: 'alert',
-          taskId,
-          sessionId,
-          ...SVC,
-          data: { title: former, code: 'conflict', reason },
-        });
+        const reason = `${why}; no follow-up was made: ${problem}`;
+        const data = { title: session.title, code: 'conflict', reason };
+        events.append({ kind: 'alert', taskId, sessionId, ...SVC, data });
       }
     });
   }
@@ -201,34 +234,84 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
   async function withdrawRounds(
     firstSession: string,
     why: string,
-    isDue: (head: string) => boolean,
+    isDue: (round: PullRequestRound) => boolean,
     state: 'passed' | 'superseded',
   ): Promise<void> {
-    const due = rounds.list(firstSession).filter((each) => each.state === 'open' && isDue(each.head));
+    const due = rounds.list(firstSession).filter((each) => each.state === 'open' && isDue(each));
     if (due.length === 0) return;
     await storage.write(() => {
-      for (const { head, taskId } of due) {
-        if (taskId !== null) deps.withdraw(taskId, why);
-        rounds.settle(firstSession, head, state);
+      for (const round of due) {
+        if (round.taskId !== null) deps.withdraw(round.taskId, why);
+        rounds.settle(firstSession, round, state);
       }
     });
   }
 
-  async function lookAtChecks(
-    watched: ReturnType<typeof listWatched>[number],
-    forge: Forge,
-    live: Live,
-  ): Promise<void> {
+  /** Reports whether the branch can get a follow-up now: one waits or works at a time. */
+  const isFree = ({ session, first }: WatchedPullRequest): boolean =>
+    session.state === 'ended' &&
+    sessions.findSuccessor(session.sessionId) === null &&
+    !rounds
+      .list(first.sessionId)
+      .some(({ state, taskId }) => state === 'open' && taskId !== null && deps.isWaiting(taskId));
+
+  /** A waiting follow-up of a review continues a session that another one has continued since then: it is made again. */
+  async function renewReviews({ session, first }: WatchedPullRequest): Promise<void> {
+    const stale = rounds
+      .list(first.sessionId)
+      .filter(
+        ({ kind, taskId, sessionId }) =>
+          kind === 'review' && sessionId !== session.sessionId && taskId !== null && deps.isWaiting(taskId),
+      );
+    if (stale.length === 0) return;
+    await storage.write(() => {
+      for (const round of stale) {
+        deps.withdraw(round.taskId ?? '', 'the work has continued; the review is asked about again');
+        rounds.drop(first.sessionId, round);
+      }
+    });
+  }
+
+  async function lookAtReviews(watched: WatchedPullRequest, forge: Forge, live: Live): Promise<void> {
+    const { first, pull, place } = watched;
+    const top = `repos/${place.repository}/pulls/${place.number}`;
+    await renewReviews(watched);
+    const all = await askPages(forge, live, `${top}/reviews`, readReviews);
+    const known = new Set(rounds.list(first.sessionId).map(({ subject }) => subject));
+    const fresh = all.filter((each) => !known.has(each.id) && deps.mayReview(each));
+    if (fresh.length === 0 || !isFree(watched)) return;
+    const whole: WholeReview[] = [];
+    for (const review of fresh) {
+      const answer = await forge.get(`${top}/reviews/${review.id}/comments?per_page=100`);
+      whole.push({ ...review, comments: readReviewComments(answer?.body) });
+    }
+    const meant = whole.filter(({ body, comments }) => body !== '' || comments.length > 0);
+    if (meant.length === 0) return;
+    const about = {
+      reference: nameReference(place),
+      head: pull.head,
+      former: deps.getTask(first.taskId).title,
+    };
+    await followUp(
+      watched,
+      'review',
+      meant.map(({ id }) => id),
+      writeReviewPrompt(meant, about),
+    );
+  }
+
+  async function lookAtChecks(watched: WatchedPullRequest, forge: Forge, live: Live): Promise<void> {
     const { session, first, pull, place } = watched;
     await withdrawRounds(
       first.sessionId,
       'the pull request has newer commits',
-      (head) => head !== pull.head,
+      ({ kind, subject }) => kind === 'checks' && subject !== pull.head,
       'superseded',
     );
     const top = `repos/${place.repository}`;
-    const runs = readCheckRuns(await ask(forge, live, `${top}/commits/${pull.head}/check-runs?per_page=100`));
-    const statuses = readStatuses(await ask(forge, live, `${top}/commits/${pull.head}/status?per_page=100`));
+    const commit = `${top}/commits/${pull.head}`;
+    const runs = chooseNewest(await askPages(forge, live, `${commit}/check-runs`, readCheckRuns));
+    const statuses = await askPages(forge, live, `${commit}/status`, readStatuses);
     const base = encodeURIComponent(session.base ?? '');
     const required = readRequired(await ask(forge, live, `${top}/branches/${base}`));
     const all = [...runs, ...statuses];
@@ -240,7 +323,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
         await withdrawRounds(
           first.sessionId,
           'the checks have passed without another commit',
-          (head) => head === pull.head,
+          ({ kind, subject }) => kind === 'checks' && subject === pull.head,
           'passed',
         );
       return;
@@ -249,20 +332,22 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     const isPending = counted.some(({ state }) => state === 'pending');
     if (isPending && clock.now() - live.redSince.at < AWAIT_MS) return;
     const { onRed } = deps.readPolicy(deps.getTask(first.taskId));
-    const isKnown = rounds.list(first.sessionId).some(({ head }) => head === pull.head);
-    if (
-      onRed === 'off' ||
-      isKnown ||
-      session.state !== 'ended' ||
-      sessions.findSuccessor(session.sessionId) !== null
-    )
-      return;
-    await followUp(watched, await readLogs(forge, top, failed));
+    const isKnown = rounds
+      .list(first.sessionId)
+      .some(({ kind, subject }) => kind === 'checks' && subject === pull.head);
+    if (onRed === 'off' || isKnown || !isFree(watched)) return;
+    const about = {
+      reference: nameReference(place),
+      head: pull.head,
+      former: deps.getTask(first.taskId).title,
+    };
+    const prompt = writeRedPrompt(await readLogs(forge, top, failed), about);
+    await followUp(watched, 'checks', [pull.head], prompt);
   }
 
   /** Records that it was merged or closed, and settles its sessions. */
   async function endPullRequest(
-    { session, first, pull }: ReturnType<typeof listWatched>[number],
+    { session, first, pull }: WatchedPullRequest,
     state: 'merged' | 'closed',
   ): Promise<void> {
     const isWhole = session.headCommit === null || session.headCommit === pull.head;
@@ -278,8 +363,8 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       const ended = records.find(session.sessionId);
       if (ended !== null) appendPullRequest(events, session, ended, false, SVC);
     });
-    const isFree = session.state === 'ended' && sessions.findSuccessor(session.sessionId) === null;
-    if (state !== 'closed' || !isFree || session.branchState !== null || !isWhole) return;
+    const isEnded = session.state === 'ended' && sessions.findSuccessor(session.sessionId) === null;
+    if (state !== 'closed' || !isEnded || session.branchState !== null || !isWhole) return;
     await deps
       .discard(session.sessionId)
       .catch((error: unknown) =>
@@ -290,7 +375,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       );
   }
 
-  async function pollOne(watched: ReturnType<typeof listWatched>[number], live: Live): Promise<void> {
+  async function pollOne(watched: WatchedPullRequest, live: Live): Promise<void> {
     const { pull, place } = watched;
     const forge = createGithub(deps.programs, () => clock.now(), nameHost(place, deps.githubHost()));
     const reported = readPullRequest(
@@ -305,9 +390,10 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
         `its branch is at ${reported.head.slice(0, 10)}, which svc has not pushed; its checks are not looked at`,
       );
     await lookAtChecks(watched, forge, live);
+    await lookAtReviews(watched, forge, live);
   }
 
-  async function poll(watched: ReturnType<typeof listWatched>[number]): Promise<void> {
+  async function poll(watched: WatchedPullRequest): Promise<void> {
     const live = findLive(watched.pull.url ?? '');
     live.polling ??= pollOne(watched, live)
       .then(() => {

@@ -9,7 +9,7 @@ export interface FailedCheck {
 }
 
 /** The texts of a follow-up. */
-export interface RedPrompt {
+export interface FollowUpPrompt {
   title: string;
   prompt: string;
   /** Why it waits, with the first line that shows the failure. */
@@ -67,7 +67,7 @@ function chooseFence(text: string): string {
 export function writeRedPrompt(
   failed: readonly FailedCheck[],
   { reference, head, former }: { reference: string; head: string; former: string },
-): RedPrompt {
+): FollowUpPrompt {
   const names = failed.map(({ check }) => nameCheck(check));
   const first = failed
     .map(({ log }) => (log === null ? null : findFailingLine(log.text)))

@@ -4,7 +4,8 @@ import type { ReceiverConfig, TaskIntake } from './intake.ts';
 import type { RequestReceipts } from './receipts.ts';
 import { formatCodehostActor } from './sender.ts';
 
-const TRUSTED = ['OWNER', 'MEMBER', 'COLLABORATOR'];
+/** The relations to a repository whose people may ask for work. */
+export const TRUSTED_ASSOCIATIONS: readonly string[] = ['OWNER', 'MEMBER', 'COLLABORATOR'];
 
 /** An issue or a comment of a code host that may become a task. */
 export type CodeHostWork = Exclude<CodeHostEvent, { kind: 'ignored' }>;
@@ -91,7 +92,7 @@ export function createCodeHostIntake({
  * `policy.actors`.
  */
 const isVouchedByService = ({ association, author, owner }: CodeHostWork): boolean =>
-  association === null ? author !== null && author === owner : TRUSTED.includes(association);
+  association === null ? author !== null && author === owner : TRUSTED_ASSOCIATIONS.includes(association);
 
 /**
  * Explains, as a clause, why the author or the sender is not trusted; null when they are. Trust comes from the service,
@@ -105,7 +106,7 @@ function findStranger(
   const isVouchedFor = (login: string | null): boolean =>
     login !== null &&
     (actors.includes(formatCodehostActor(login)) || (association === null && login === owner));
-  const isTrusted = association !== null && TRUSTED.includes(association);
+  const isTrusted = association !== null && TRUSTED_ASSOCIATIONS.includes(association);
   if (!isTrusted && !isVouchedFor(author)) {
     const name = formatCodehostActor(author);
     return association === null

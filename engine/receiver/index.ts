@@ -22,9 +22,10 @@ import { type ListenOptions, type ReceiverListener, serveReceive } from './serve
 import type { ReceiverWorkspace } from './workspace-header.ts';
 
 export { type CodeHostEvent, LABEL, readCodeHostEvent } from './codehost-event.ts';
-export type { CodeHostIntake, CodeHostWork } from './codehost-intake.ts';
+export { type CodeHostIntake, type CodeHostWork, TRUSTED_ASSOCIATIONS } from './codehost-intake.ts';
 export type { AgentLookup, ReceiverConfig, WebhookConfig } from './intake.ts';
 export type { ReceiverLog, RequestReceiver } from './receive.ts';
+export { formatCodehostActor } from './sender.ts';
 
 export type { AccessLogEntry, ListenOptions, ReceiverListener } from './serve.ts';
 

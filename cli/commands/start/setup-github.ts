@@ -300,7 +300,7 @@ export const setupGithubCommand: Command = defineCommand({
 
 export const setupUndoCommand: Command = defineCommand({
   name: 'setup undo',
-  about: 'remove from svc.yaml what the last svc setup has written; values that were changed since then stay',
+  about: 'remove from svc.yaml what the last setup has written; values that were changed since then stay',
   examples: ['setup undo'],
   async run(context) {
     const { findWorkspace, getAt, readConfigText, resolveMachineHome, setYamlValue } = await configuration();
@@ -308,7 +308,7 @@ export const setupUndoCommand: Command = defineCommand({
     const { file } = findWorkspace({ cwd, env });
     const record = readRecords(resolveMachineHome(env))[realpathSync(file)];
     if (record === undefined)
-      throw new SvcError('not_found', 'svc setup has written nothing here', { hint: 'svc setup github' });
+      throw new SvcError('not_found', 'nothing was written here by a setup', { hint: 'svc setup github' });
     const now = readConfigText(file);
     const { parse } = await import('yaml');
     const tree = (parse(now) ?? {}) as object;

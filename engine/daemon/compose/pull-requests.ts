@@ -10,12 +10,13 @@ import type { StoredTexts } from '../../knowledge/context/index.ts';
 import {
   combinePolicies,
   createAutomaticPullRequests,
-  createCheckRounds,
   createPullRequestOrders,
+  createPullRequestRounds,
   createPullRequestWatch,
   type PullRequestPolicy,
   type PullRequestRecords,
 } from '../../pull-requests/index.ts';
+import { formatCodehostActor, TRUSTED_ASSOCIATIONS } from '../../receiver/index.ts';
 import { buildPersonEnvironment, createForgePrograms } from './person-environment.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import type { WorkerModules } from './workers.ts';
@@ -80,11 +81,12 @@ export function createPullRequestModule(
     env: () => buildPersonEnvironment(shared),
   });
   closing(automatic.close);
+  const isWaiting = (taskId: string): boolean => board.decisions.openOf(taskId)?.state === 'pending';
   const watch = createPullRequestWatch({
     ...{ ...preparation, storage, events, clock, log },
     programs: createForgePrograms(shared),
     githubHost: () => shared.env.GH_HOST,
-    rounds: createCheckRounds(storage, clock),
+    rounds: createPullRequestRounds(storage, clock),
     crushLog: (text) => crushLog(shared, others.texts, text),
     followUp(sessionId, { held, ...wanted }) {
       const task = {
@@ -95,8 +97,12 @@ export function createPullRequestModule(
       };
       return others.actions.followUp(sessionId, task, {}, SVC).task.taskId;
     },
+    isWaiting,
+    mayReview: ({ association, author }) =>
+      TRUSTED_ASSOCIATIONS.includes(association) ||
+      config().policy.actors.includes(formatCodehostActor(author)),
     withdraw(taskId, why) {
-      if (board.decisions.openOf(taskId)?.state === 'pending') board.workflow.cancel(taskId, SVC, why);
+      if (isWaiting(taskId)) board.workflow.cancel(taskId, SVC, why);
     },
     mayRunAlone(taskId) {
       const { stranger, source } = board.tasks.get(taskId);
