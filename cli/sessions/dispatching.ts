@@ -10,7 +10,7 @@ import {
 } from '../../engine/index.ts';
 import type { CommandContext, FlagTable } from '../command.ts';
 import { followLog } from './follow-log.ts';
-import { describeNextStep, formatFailure } from './session-text.ts';
+import { describeNextStep, describeTaskWait, formatFailure } from './session-text.ts';
 
 export type ShownTask = WireValue<Task>;
 export type SessionView = WireValue<Session>;
@@ -109,7 +109,7 @@ export async function reportDispatch(
     context.result(outcome, () =>
       session === null
         ? `${task.task_id} is ${task.status}`
-        : `${task.task_id} dispatched as ${session.session_id} to ${task.agent ?? 'the default agent'}; svc log ${task.task_id} -f`,
+        : `${task.task_id} dispatched as ${session.session_id} to ${task.agent ?? 'the default agent'}; ${task.waits_for === null ? `svc log ${task.task_id} -f` : describeTaskWait(task)}`,
     );
     return 0;
   }

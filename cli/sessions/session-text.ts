@@ -56,12 +56,23 @@ export const formatStateWithCode = (row: ShownSession, ask?: OpenAsk): string =>
   return word === 'failed' && row.failure !== null ? `${word} ${row.failure.code}` : word;
 };
 
+/** Describes the task that another one waits for, and the way out. */
+export const describeTaskWait = ({
+  task_id: id,
+  waits_for: wait,
+}: {
+  task_id: string;
+  waits_for: string | null;
+}): string => `waits for ${wait}; svc task after ${id} --none lets it start`;
+
 /** Describes what a session waits for and how it continues; null if it waits for nothing. */
 export function describeWait(row: ShownSession, ask?: OpenAsk): string | null {
   const { session_id, state, resume_at, pause, held } = row;
   if (isUntilAnswered(row)) return `${pause?.text ?? 'waits for an answer'}; svc answer resumes it`;
   if (resume_at !== null)
     return `paused until ${formatLocalTime(resume_at)}: ${localizeTimes(pause?.text ?? pause?.code ?? '')}; svc worker resume ${session_id} resumes it now`;
+  if (row.waits_for_task !== null)
+    return describeTaskWait({ task_id: row.task_id, waits_for: row.waits_for_task });
   if (held !== null)
     return `${held.agent} gets no work until ${formatLocalTime(held.reopen_at)}: it failed ${formatCount(held.failures, 'time')} in a row (${held.code}); svc agents reset ${held.agent} lets it take work again now`;
   if (row.waits_for !== null) return `waits for another machine: ${row.waits_for}`;

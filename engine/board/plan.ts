@@ -46,6 +46,8 @@ export interface RunPlan {
   runner: string | null;
   /** Why no machine of the pool takes it now, a clause; null if one does, and for this machine. */
   waitsFor: string | null;
+  /** See `Task.waitsFor`. */
+  waitsForTask: string | null;
   starts: 'now' | 'queued';
   /** The first problem that would prevent it. */
   problem: ProblemDetails | null;

@@ -25,6 +25,8 @@ export interface ListedSession extends Session {
   held: OpenCircuit | null;
   /** Why no machine of its pool takes it, a clause, if it waits for that; null otherwise. */
   waitsFor: string | null;
+  /** The task that has to be finished first, and why it is not, a noun phrase; null if it waits for none. */
+  waitsForTask: string | null;
   /** The name of the machine that it is on; null for this one. */
   machine: string | null;
   /** Facts that its agent does not report, so that silence about them proves nothing; words that follow "it does not say". */
@@ -70,6 +72,8 @@ export interface DescriberDeps {
   circuits: Pick<AgentCircuits, 'findCircuit'>;
   /** Returns a function that explains why no machine takes a session that waits, a clause; null if that is not why. */
   startExplaining(): (session: Session) => string | null;
+  /** See `Task.waitsFor`. */
+  findTaskWait(taskId: string): string | null;
   /** Returns the name of a machine by its id. */
   nameMachine(runner: string): string;
   untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
@@ -120,7 +124,7 @@ export function createSessionDescriber(deps: DescriberDeps) {
       orders: ReadonlyMap<string, KnownPullRequestOrder>;
     },
   ): ListedSession {
-    const { sessionId, state } = session;
+    const { sessionId, state, runs } = session;
     const quiet: Omit<ListedSession, keyof Session> = {
       activity: null,
       plan: [],
@@ -130,6 +134,7 @@ export function createSessionDescriber(deps: DescriberDeps) {
       committed: null,
       held: state === 'queued' ? deps.circuits.findCircuit(session.agent) : null,
       waitsFor: state === 'queued' && session.pool !== null ? explainWait(session) : null,
+      waitsForTask: state === 'queued' && runs === 0 ? deps.findTaskWait(session.taskId) : null,
       machine: session.runner === null ? null : deps.nameMachine(session.runner),
       untold: untoldBy(session),
       savedTokens: saved.get(sessionId) ?? 0,

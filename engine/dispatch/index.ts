@@ -1,6 +1,7 @@
 import type { RunPlanner } from '../board/index.ts';
 import type { DispatchPort } from '../board/workflow/index.ts';
 import type { CallAuthor } from '../core/api/operation.ts';
+import type { EventKind } from '../storage/index.ts';
 import type { StreamFacts } from '../workers/agents/index.ts';
 import { addClaim, type Session, type SessionUsage } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
@@ -55,9 +56,17 @@ export interface Dispatcher extends DispatchPort, RunPlanner {
   close(): Promise<void>;
 }
 
+/** After these a task may no longer wait for another one. The end of a run leads to a look at the queue anyway. */
+const MAY_FINISH: ReadonlySet<EventKind> = new Set<EventKind>([
+  'task_changed',
+  'task_done',
+  'worktree_promoted',
+  'worktree_pruned',
+]);
+
 /** Owns the way of a session from queued to ended. One host, one dispatcher. */
 export function createDispatcher(deps: DispatchDeps): Dispatcher {
-  const { storage, sessions, runner } = deps;
+  const { storage, events, sessions, runner } = deps;
   const closing = new AbortController();
   /** Checks the limits of running sessions, after a stop was requested. */
   const looks = new Set<() => void>();
@@ -79,6 +88,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     closing: closing.signal,
   });
   const ahead = createAheadPreparation(deps);
+  events.onAppend(({ kind }) => {
+    if (MAY_FINISH.has(kind)) storage.afterCommit(startWaiting);
+  });
   const stopSession = createStop(deps, { queue, looks, endStopped: supervision.endStopped });
   const settings = createReadSettings(deps);
   const { resume, resumePaused, resumeAnswered } = createResume(deps, startWaiting);

@@ -60,7 +60,10 @@ export const chooseTimeout = (
 
 /** Plans a dispatch of the task. Changes nothing; obstacles are returned and not thrown. */
 export async function planRun(
-  deps: Pick<DispatchDeps, 'agents' | 'runner' | 'machines' | 'circuits' | 'timeouts' | 'sessions' | 'cap'>,
+  deps: Pick<
+    DispatchDeps,
+    'agents' | 'runner' | 'machines' | 'circuits' | 'timeouts' | 'sessions' | 'clock' | 'cap'
+  >,
   task: Task,
   options: DispatchOptions,
   profile: string,
@@ -96,7 +99,9 @@ export async function planRun(
   });
   const circuit = agent === null ? null : deps.circuits.findCircuit(agent);
   const { idleTimeoutSec } = deps.timeouts();
-  const { running, queued } = deps.sessions.counts();
+  const { running } = deps.sessions.counts();
+  // Sessions that wait for another task take no slot.
+  const queued = deps.sessions.ready(deps.clock.now()).length;
   const choice =
     destination === null || agent === null
       ? null
@@ -129,7 +134,8 @@ export async function planRun(
     pool: destination?.pool ?? null,
     runner: destination?.runner ?? null,
     waitsFor,
-    starts: hasRoom && circuit === null ? 'now' : 'queued',
+    waitsForTask: task.waitsFor,
+    starts: hasRoom && circuit === null && task.waitsFor === null ? 'now' : 'queued',
     problem: problem ?? problemThere,
   };
 }

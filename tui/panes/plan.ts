@@ -95,11 +95,13 @@ export function renderPlanLines(
           'starts',
           plan.starts === 'now'
             ? `immediately (${queue})`
-            : plan.waits_for !== null
-              ? `later: ${plan.waits_for}`
-              : held === null
-                ? `when a worker is free (${queue})`
-                : `when ${agent ?? 'the agent'} is tried again (${queue})`,
+            : plan.waits_for_task !== null
+              ? `after ${plan.waits_for_task}`
+              : plan.waits_for !== null
+                ? `later: ${plan.waits_for}`
+                : held === null
+                  ? `when a worker is free (${queue})`
+                  : `when ${agent ?? 'the agent'} is tried again (${queue})`,
           plan.starts === 'now' ? undefined : 'warn',
         ],
         [

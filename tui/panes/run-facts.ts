@@ -95,9 +95,11 @@ export function renderRunLines(
       ['why', isWaiting && pause !== null ? localizeTimes(`${pause.code}: ${pause.text}`) : null],
       [
         'waits',
-        held === undefined
-          ? row.waits_for && `for another machine: ${cleanText(row.waits_for)}`
-          : `${held.agent} is suspended ${describeRetryTime(held.reopen_at, now)}: ${held.code}: ${localizeTimes(held.text)}`,
+        row.waits_for_task !== null
+          ? `for ${row.waits_for_task}; svc task after ${row.task_id} --none lets it start`
+          : held === undefined
+            ? row.waits_for && `for another machine: ${cleanText(row.waits_for)}`
+            : `${held.agent} is suspended ${describeRetryTime(held.reopen_at, now)}: ${held.code}: ${localizeTimes(held.text)}`,
         'bad',
       ],
       ...listMessages(data, row, now),

@@ -65,6 +65,8 @@ function renderTaskFacts(state: State, row: ShownTask, cells: number, shown: str
         ],
         ['page', findDetail(state, 'task', row.task_id)?.detail?.task.source_url],
         ['attempt', row.attempt > 1 ? String(row.attempt) : null],
+        ['after', row.after.length === 0 ? null : row.after.join(', ')],
+        ['waits', row.waits_for === null || row.status === 'failed' ? null : `for ${row.waits_for}`, 'warn'],
         ['session', row.session_id],
         ['paused', describePause(row, session?.pause ?? null, state.now), 'warn'],
         ['ledger', row.ledger],

@@ -79,9 +79,10 @@ export const formatLineCounts = (session: SessionFacts): string => {
 function describePresent(item: WorkItem, state: State): string | null {
   const { session } = item;
   if (item.kind === 'ask') return item.ask!.question;
-  if (session === null) return item.task?.failure?.code ?? null;
+  const after = item.task?.waits_for == null ? null : `after ${item.task.after.join(', ')}`;
+  if (session === null) return item.task?.failure?.code ?? after;
   if (session.state === 'running') return session.activity ?? session.last_line;
-  return (isPausedRun(session, state.now) ? session.pause?.code : session.failure?.code) ?? null;
+  return (isPausedRun(session, state.now) ? session.pause?.code : session.failure?.code) ?? after;
 }
 
 export const getTitle = ({ task, session, decision, ask }: WorkItem): string =>

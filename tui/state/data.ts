@@ -57,6 +57,13 @@ export const isPaneFetched = (pane: PaneId, { link, data }: Pick<State, 'link' |
     ? data[pane] !== null
     : FIRST_FETCHED_PANES.has(pane) || data.choices !== null);
 
+/** Lists the tasks that wait for one of these. */
+export const listFollowingTasks = (
+  { tasks }: Pick<DashboardData, 'tasks'>,
+  ids: ReadonlySet<string>,
+): string[] =>
+  [...tasks.values()].filter(({ after }) => after.some((each) => ids.has(each))).map(({ task_id: id }) => id);
+
 /** Rows that are new or have changed, as they come from the engine. */
 export interface DataChange {
   tasks?: readonly ShownTask[];

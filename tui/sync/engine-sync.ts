@@ -1,6 +1,6 @@
 import { asSvcError } from '../../engine/core/base/errors.ts';
 import type { EngineClient } from '../../engine/index.ts';
-import type { DataChange } from '../state/data.ts';
+import { type DataChange, listFollowingTasks } from '../state/data.ts';
 import { MESSAGE_MS, type State } from '../state/model.ts';
 import type { Store } from '../store.ts';
 import { keepConnected } from './connection.ts';
@@ -62,6 +62,7 @@ export function createEngineSync(options: EngineSyncOptions): EngineSync {
         client,
         from: resumePoint,
         complete: store.getState().data.complete,
+        listFollowing: (ids) => listFollowingTasks(store.getState().data, ids),
         onChange: sendDataChange,
         onPoint: (next) => {
           resumePoint = next;

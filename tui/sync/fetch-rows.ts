@@ -133,9 +133,11 @@ export async function* fetchOlderTasks(client: EngineClient, before: string): As
 export async function fetchChangedRows(
   client: EngineClient,
   events: readonly EventRow[],
+  listFollowing: (taskIds: ReadonlySet<string>) => readonly string[] = () => [],
 ): Promise<DataChange> {
   const collectIds = (key: 'task_id' | 'decision_id' | 'session_id'): Set<string> =>
     new Set(events.flatMap((event) => event[key] ?? []));
+  const taskIds = collectIds('task_id');
   const [decisionIds, sessionIds] = [collectIds('decision_id'), collectIds('session_id')];
   const isConfig = events.some(({ kind }) => kind === 'config_reloaded' || kind === 'engine_started');
   const isFleet = events.some(({ kind }) => RUNNER_EVENTS.test(kind));
@@ -145,7 +147,7 @@ export async function fetchChangedRows(
     fetchRowsByIds(wanted, (part) => client.call('decision.list', { ids: part, limit: IDS_PER_CALL }));
   const [status, tasks, decisions, sessions, choices, held, runners, bus] = await Promise.all([
     client.call('engine.status'),
-    fetchRowsByIds([...collectIds('task_id')], (part) =>
+    fetchRowsByIds([...taskIds, ...listFollowing(taskIds)], (part) =>
       fetchTasks(client, { ids: part, limit: IDS_PER_CALL }),
     ),
     fetchDecisions([...decisionIds]),

@@ -22,6 +22,8 @@ export async function followEngineEvents(options: {
   from: ResumePoint | null;
   /** True if all older tasks are known. The last connection may have ended before. */
   complete: boolean;
+  /** Lists the tasks that wait for one of these, whose reasons an event about it may change. */
+  listFollowing(taskIds: ReadonlySet<string>): readonly string[];
   onChange(change: DataChange): void;
   onPoint(point: ResumePoint): void;
   onFailed(error: unknown): void;
@@ -39,7 +41,7 @@ export async function followEngineEvents(options: {
     const events = waiting;
     waiting = [];
     enqueue(async () => {
-      onChange(await fetchChangedRows(client, events));
+      onChange(await fetchChangedRows(client, events, options.listFollowing));
       const last = events.at(-1);
       // The resume point moves only after its rows are in the store.
       if (last !== undefined) onPoint({ logId: client.welcome.log_id, seq: last.seq });

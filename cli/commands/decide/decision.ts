@@ -123,7 +123,9 @@ function formatPlan(plan: WireValue<TaskPlan>): (readonly [name: string, value: 
       'waits',
       plan.starts === 'now'
         ? null
-        : (plan.waits_for ?? `${running} running, ${queued} queued, at most ${cap}`),
+        : plan.waits_for_task !== null
+          ? `for ${plan.waits_for_task}`
+          : (plan.waits_for ?? `${running} running, ${queued} queued, at most ${cap}`),
     ],
     [
       'problem',

@@ -30,6 +30,7 @@ import {
 import { logFlags, showLog } from '../../sessions/follow-log.ts';
 import {
   describeNextStep,
+  describeTaskWait,
   describeUnread,
   describeWait,
   formatFailure,
@@ -65,12 +66,19 @@ const add = defineCommand({
       about: 'place in the queue; higher runs first (normal)',
       choices: ['low', 'normal', 'high'],
     },
+    after: {
+      type: 'string',
+      multiple: true,
+      value: 'task',
+      about: 'start it only once this task is done and its work is merged',
+    },
     run: { type: 'boolean', short: 'r', about: 'dispatch it immediately' },
     ...runFlags,
   },
   examples: [
     'task add "Fix the flaky test" --agent claude --prompt "..." --run -f',
     'task add --agent codex --prompt - < prompt.md',
+    'task add "Use the new parser" --after t-12 --run',
     'task add "Rework the parser" -p - --ledger docs/parser.md --accept "the old tests pass" < prompt.md',
   ],
   async run(context) {
@@ -88,6 +96,7 @@ const add = defineCommand({
       ...(flags.ledger === undefined ? {} : { ledger: resolve(context.cwd, flags.ledger) }),
       ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
       ...(flags.priority === undefined ? {} : { priority: flags.priority }),
+      ...(flags.after.length === 0 ? {} : { after: flags.after }),
     };
     if (flags.run)
       return reportDispatch(
@@ -99,7 +108,11 @@ const add = defineCommand({
         }),
       );
     const task = await client.call('task.add', wanted);
-    context.result(task, () => `${task.task_id} ${task.status}: ${toPrintable(task.title)}`);
+    context.result(
+      task,
+      () =>
+        `${task.task_id} ${task.status}: ${toPrintable(task.title)}${task.waits_for === null ? '' : `; it will wait for ${task.waits_for}`}`,
+    );
     return 0;
   },
 });
@@ -138,7 +151,8 @@ export const taskListCommand = defineCommand({
         { head: 'age', value: (task) => formatAge(task.created_at), right: true },
         {
           head: 'title',
-          value: (task) => `${task.stranger === null ? '' : '(untrusted author) '}${task.title}`,
+          value: (task) =>
+            `${task.stranger === null ? '' : '(untrusted author) '}${task.waits_for === null ? '' : `(after ${task.after.join(', ')}) `}${task.title}`,
           flexible: true,
         },
       ],
@@ -188,6 +202,7 @@ function formatTask(
           findStateStyle(nameTaskState(task)),
         ],
         ['waits', waits, 'warn'],
+        ['after', task.after.length === 0 ? null : task.after.join(', ')],
         ['agent', task.agent],
         ['priority', formatPriority(task.priority)],
         ['project', task.project],
@@ -258,7 +273,9 @@ const show = defineCommand({
     const waits =
       task.status === 'assigned' && last !== undefined && last.state !== 'ended'
         ? describeWait(await client.call('session.show', { session: last.session_id }))
-        : null;
+        : task.waits_for !== null && task.status !== 'failed'
+          ? describeTaskWait(task)
+          : null;
     const isOver = last?.state === 'ended' && task.session_id === last.session_id;
     const next = isOver ? await describeNextStep(last, { mayRetry: task.status === 'failed' }) : null;
     context.result(shown, (view) => formatTask(view, { waits, next, paint: context.paint }));
@@ -320,6 +337,31 @@ const assign = defineCommand({
   },
 });
 
+const after = defineCommand({
+  name: 'task after',
+  about: 'set the tasks that have to be finished before a task starts',
+  args: [
+    ...defineTaskArgument('task'),
+    { name: 'after', about: 'the tasks to wait for', completes: 'task', optional: true, rest: true },
+  ],
+  flags: { none: { type: 'boolean', about: 'wait for none; an approved task then starts' } },
+  examples: ['task after t-14 t-12 t-13', 'task after t-14 --none'],
+  async run(context) {
+    const [, ...wanted] = context.args;
+    if (context.flags.none === wanted.length > 0)
+      throw new SvcError('usage', 'name the tasks to wait for, or give --none', {
+        hint: 'svc task after t-14 t-12, or svc task after t-14 --none',
+      });
+    const client = await context.engine();
+    const task = await client.call('task.after', { id: context.arg(0), after: wanted });
+    context.result(task, () =>
+      task.after.length === 0
+        ? `${task.task_id} waits for no other task`
+        : `${task.task_id} starts after ${task.after.join(', ')}`,
+    );
+  },
+});
+
 const done = defineCommand({
   name: 'task done',
   about: 'mark a task done, or failed',
@@ -373,6 +415,7 @@ export const taskCommands: readonly Command[] = [
   log,
   done,
   assign,
+  after,
   ...raceCommands,
   ...archiveCommands,
 ];

@@ -51,7 +51,11 @@ const formatCount = (count: number): string =>
       : `${Math.round(count / 1e6)}M`;
 
 const describeActivity = (row: Row, ask: OpenAsk | undefined): string =>
-  (row.state === 'queued' && row.resume_at === null && row.held === null && row.waits_for === null
+  (row.state === 'queued' &&
+  row.resume_at === null &&
+  row.held === null &&
+  row.waits_for === null &&
+  row.waits_for_task === null
     ? null
     : describeWait(row, ask)) ??
   row.activity ??

@@ -21,6 +21,7 @@ export interface TaskWish {
   ledger?: string | undefined;
   timeout_sec?: number | undefined;
   priority?: keyof typeof PRIORITIES | undefined;
+  after?: string[] | undefined;
 }
 
 /** How clients create and start tasks. Call inside `storage.write`. */
@@ -74,6 +75,7 @@ export function createTaskActions(deps: {
         ledger: wish.ledger === undefined ? undefined : deps.ledgerKey(wish.ledger),
         priority: PRIORITIES[wish.priority ?? 'normal'],
         timeoutSec: wish.timeout_sec ?? fields.timeoutSec,
+        after: wish.after,
         ...findTaskSource(caller),
         // A title alone is the prompt.
         origin: { isTitleGiven: wish.title !== undefined && text.trim() !== '' && !isAgents(caller) },

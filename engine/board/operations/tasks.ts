@@ -37,6 +37,9 @@ const newTaskParameters = z.strictObject({
     .describe('Markdown checklist; the task does not run while its ## Clarify has open items'),
 });
 
+/** Tasks that have to be finished first. */
+const after = z.array(id).max(100);
+
 /** A person's input for a new task, with more than agents are offered. */
 export const newTaskInput = newTaskParameters.extend({
   /** By default the first line of the body. */
@@ -45,6 +48,7 @@ export const newTaskInput = newTaskParameters.extend({
   template: z.string().optional(),
   timeout_sec: timeoutSec,
   priority,
+  after: after.optional(),
 });
 
 /** Operations on tasks; agents are offered the ones that are tools. */
@@ -88,6 +92,16 @@ function taskChangeOperations(deps: BoardOperationsDeps) {
           agents.withOverrides(agentOverrides(caller)).findCommand(input.agent);
           return toWire(workflow.assign(findTaskId(input.id), input.agent, by(caller)));
         }),
+    }),
+    operation({
+      name: 'task.after',
+      about:
+        'Replaces the tasks that have to be finished before a task starts; none of them lets it start. Refused once it has started.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id, after }),
+      run: (input, caller, call) =>
+        call.finish(() => tasks.setPredecessors(findTaskId(input.id), input.after, by(caller))),
     }),
     operation({
       name: 'task.cancel',

@@ -11,6 +11,8 @@ const IS_OVER = `t.status IN ('done', 'failed') AND t.ended_at < @cutoff
   AND NOT EXISTS (SELECT 1 FROM decision d WHERE d.task_id = t.id AND (d.state = 'pending'
     OR (d.state = 'approved' AND d.consumed_at IS NULL) OR d.id = (SELECT max(id) FROM decision)))
   AND NOT EXISTS (SELECT 1 FROM ask a WHERE a.task_id = t.id AND a.status = 'open')
+  AND NOT EXISTS (SELECT 1 FROM task_predecessor p JOIN task w ON w.id = p.task_id
+    WHERE p.after_id = t.id AND w.status <> 'done')
   AND NOT EXISTS (SELECT 1 FROM session s WHERE s.task_id = t.id AND (NOT ${IS_SETTLED}
     OR coalesce(s.ended_at, @cutoff) >= @cutoff OR s.id = (SELECT max(id) FROM session)
     OR EXISTS (SELECT 1 FROM session n WHERE n.continues = s.id AND n.task_id <> t.id)
@@ -45,6 +47,8 @@ export function taskRetention({ db }: Pick<Storage, 'db'>): RetentionKind {
     'DELETE FROM decision WHERE task_id = ?',
     'DELETE FROM receipt WHERE task_id = ?',
     'DELETE FROM race WHERE task_id = ?',
+    'DELETE FROM task_predecessor WHERE task_id = ?',
+    'DELETE FROM task_predecessor WHERE after_id = ?',
     'DELETE FROM task WHERE id = ?',
   ].map((sql) => db.prepare(sql));
 

@@ -12,8 +12,14 @@ export type BranchState = Session['branchState'];
 /** Maximum number of commit pairs whose answer is cached. */
 const MOST_KNOWN = 10_000;
 
+/** How often the branches that waiting sessions need in their base are compared, ms. */
+const COMPARE_MS = 5000;
+
 /** Tracks whether the work on unpromoted branches of ended sessions still needs review. */
 export interface ReviewStore {
+  /** Compares the branches that waiting sessions need in their base, from now on: a person may merge one by hand. */
+  start(): void;
+  close(): Promise<void>;
   /** Settles the state that an earlier host left: interrupted teardowns, and missing worktrees. */
   recover(): Promise<void>;
   /** Updates the register from git, skipping unreadable repositories. @param only top folder of the one repository to update */
@@ -36,6 +42,10 @@ export function createReviews(deps: {
   /** Reports whether the pull request of a session was merged with this commit at its end. */
   isMergedAtHost(sessionId: string, tip: string): boolean;
   agentsDir: string;
+  /** See `TaskOrder`. */
+  listAwaitedRepositories(): string[];
+  /** Called when the work of a session was found in its base. */
+  onMerged(): void;
   log: { warn(data: object, text: string): void };
 }): ReviewStore {
   const { storage, sessions, worktrees } = deps;
@@ -77,6 +87,7 @@ export function createReviews(deps: {
         const { branchState, promotedAt } = sessions.get(session.sessionId);
         if (branchState !== session.branchState || promotedAt !== null) return;
         sessions.branchBecame(session.sessionId, state);
+        if (state === 'merged') storage.afterCommit(deps.onMerged);
       });
     }
   }
@@ -91,7 +102,29 @@ export function createReviews(deps: {
     }
   }
 
+  let timer: NodeJS.Timeout | null = null;
+  let comparing: Promise<void> | null = null;
+
+  async function compareAwaited(): Promise<void> {
+    try {
+      for (const repository of deps.listAwaitedRepositories()) await reconcileRegister(repository);
+    } catch (error) {
+      deps.log.warn({ error }, 'the branches that tasks wait for were not compared');
+    }
+  }
+
   return {
+    start() {
+      timer = setInterval(() => {
+        comparing ??= compareAwaited().finally(() => {
+          comparing = null;
+        });
+      }, COMPARE_MS).unref();
+    },
+    async close() {
+      if (timer !== null) clearInterval(timer);
+      await comparing;
+    },
     async recover() {
       await deps.setup.endAbandonedCommands();
       await deps.actions.recover((sessionId, error) =>

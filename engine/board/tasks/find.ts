@@ -2,12 +2,14 @@ import { SvcError } from '../../core/base/errors.ts';
 import { findByPrefix, formatIdArray, parseId } from '../../core/base/ids.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { Storage } from '../../storage/index.ts';
+import { createOrderReader } from './read-order.ts';
 import {
   LISTED_COLUMNS,
   type ListedTask,
   type ListedTaskRow,
   TASK_STATUSES,
   type Task,
+  type TaskOrderView,
   type TaskOrigin,
   type TaskRow,
   type TaskStatus,
@@ -29,6 +31,8 @@ export interface TaskFilter {
 export interface TaskFinder {
   get(taskId: string): Task;
   readOrigin(taskId: string): TaskOrigin;
+  /** Returns what a task waits for; see `Task.waitsFor`. */
+  findWait(taskId: string): string | null;
   /** Finds a task by its id or a unique prefix. Throws `not_found`, or `conflict` when several match. */
   resolve(prefix: string): Task;
   /** Newest first, at most `limit` (100, or as many as there are `ids`). Unknown `ids` are left out, archived ones are not. */
@@ -70,10 +74,19 @@ export function createTaskFinder({ db }: Pick<Storage, 'db'>): TaskFinder {
     "SELECT of, state AS status, n FROM state_count WHERE of IN ('task', 'archived')",
   );
 
+  const readOrder = createOrderReader({ db });
+  const NO_ORDER: TaskOrderView = { after: [], waitsFor: null };
+  const describeTask = (row: TaskRow): Task => toTask(row, readOrder([row.id]).get(row.id) ?? NO_ORDER);
+
+  function describeTasks(rows: readonly ListedTaskRow[]): ListedTask[] {
+    const orders = readOrder(rows.map(({ id }) => id));
+    return rows.map((row) => toListedTask(row, orders.get(row.id) ?? NO_ORDER));
+  }
+
   function getTask(taskId: string): Task {
     const row = byId.get(parseId('t', taskId));
     if (!row) throw taskNotFoundError(taskId);
-    return toTask(row);
+    return describeTask(row);
   }
 
   function countTasks(): Record<'task' | 'archived', Record<TaskStatus, number>> {
@@ -85,23 +98,25 @@ export function createTaskFinder({ db }: Pick<Storage, 'db'>): TaskFinder {
 
   return {
     get: getTask,
+    findWait(taskId) {
+      const id = parseId('t', taskId);
+      return readOrder([id]).get(id)?.waitsFor ?? null;
+    },
     readOrigin(taskId) {
       const row = originOf.get(parseId('t', taskId));
       if (row === undefined) throw taskNotFoundError(taskId);
       return { isTitleGiven: row.title_given === 1, author: row.author, isVouched: row.vouched === 1 };
     },
     resolve: (prefix) =>
-      toTask(
+      describeTask(
         findByPrefix('t', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
       ),
     list({ status, ids, archived = false, cursor, limit = ids?.length ?? 100 }) {
       const end = cursor === undefined ? Number.MAX_SAFE_INTEGER : parseId('t', cursor);
       if (ids !== undefined)
-        return newestAmong.all(formatIdArray('t', ids), status ?? null, end, limit).map(toListedTask);
-      if (archived) return newestArchived.all(end, status ?? null, limit).map(toListedTask);
-      return (status === undefined ? newest.all(end, limit) : newestOf.all(status, end, limit)).map(
-        toListedTask,
-      );
+        return describeTasks(newestAmong.all(formatIdArray('t', ids), status ?? null, end, limit));
+      if (archived) return describeTasks(newestArchived.all(end, status ?? null, limit));
+      return describeTasks(status === undefined ? newest.all(end, limit) : newestOf.all(status, end, limit));
     },
     counts: () => countTasks().task,
     count(status, archived = false) {

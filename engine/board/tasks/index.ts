@@ -6,6 +6,7 @@ import type { EventLog, Storage } from '../../storage/index.ts';
 import { createTaskArchive, type TaskArchive } from './archive.ts';
 import { createTaskFinder, type TaskFinder } from './find.ts';
 import { createTaskInsert, type NewTask } from './new-task.ts';
+import { createPredecessorLinks, createTaskOrder, type TaskOrder } from './order.ts';
 import type { Task } from './rows.ts';
 import { taskStateError, taskStillRunsError } from './state-errors.ts';
 import { createTaskSteps, type TaskSteps } from './steps.ts';
@@ -20,7 +21,7 @@ export {
 export { applyTemplate, findTemplate, type TaskTemplates, type TemplateFields } from './templates.ts';
 
 /** Owns tasks and their states. Methods that change something are compare-and-set, called inside `storage.write`. */
-export interface Tasks extends TaskArchive, TaskFinder, TaskSteps {
+export interface Tasks extends TaskArchive, TaskFinder, TaskOrder, TaskSteps {
   create(task: NewTask): Task;
   /** Moves a task that is not dispatched to another project. */
   move(taskId: string, project: string | null, by: CallAuthor): Task;
@@ -48,6 +49,7 @@ export function createTasks({
   const { db } = storage;
   const finder = createTaskFinder(storage);
   const getTask = finder.get;
+  const linkPredecessors = createPredecessorLinks(storage, finder);
   const moveTo = db.prepare(`UPDATE task SET project = ?
     WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL AND race IS NULL`);
   const assignTo =
@@ -64,8 +66,9 @@ export function createTasks({
   return {
     ...createTaskArchive({ storage, events, clock }),
     ...finder,
+    ...createTaskOrder(storage, events, finder, linkPredecessors),
     ...createTaskSteps(storage, clock, getTask),
-    create: createTaskInsert(storage, events, clock),
+    create: createTaskInsert(storage, events, clock, { get: getTask, linkPredecessors }),
     move(taskId, project, by) {
       const before = getTask(taskId);
       if (moveTo.run(project, parseId('t', taskId)).changes === 0) throw taskStateError(before, 'moved');

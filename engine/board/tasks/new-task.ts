@@ -1,13 +1,9 @@
 import type { Clock } from '../../core/base/clock.ts';
+import { formatId } from '../../core/base/ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import {
-  NEW_TASK_COLUMNS,
-  type Task,
-  type TaskOrigin,
-  type TaskRow,
-  type TaskSource,
-  toTask,
-} from './rows.ts';
+import type { TaskFinder } from './find.ts';
+import type { LinkPredecessors } from './order.ts';
+import { NEW_TASK_COLUMNS, type Task, type TaskOrigin, type TaskRow, type TaskSource } from './rows.ts';
 
 export interface NewTask {
   title: string;
@@ -30,6 +26,8 @@ export interface NewTask {
   stranger?: string | null | undefined;
   /** See `TaskOrigin`; unknown if left out. */
   origin?: Partial<TaskOrigin> | undefined;
+  /** Tasks that have to be finished first, by ids or unique prefixes. */
+  after?: readonly string[] | undefined;
   actor: string;
 }
 
@@ -38,6 +36,7 @@ export function createTaskInsert(
   { db }: Pick<Storage, 'db'>,
   events: Pick<EventLog, 'append'>,
   clock: Pick<Clock, 'now'>,
+  { get, linkPredecessors }: Pick<TaskFinder, 'get'> & { linkPredecessors: LinkPredecessors },
 ): (task: NewTask) => Task {
   const insert = db.prepare(
     `INSERT INTO task (${NEW_TASK_COLUMNS.join(', ')}) VALUES (${NEW_TASK_COLUMNS.map(() => '?').join(', ')})`,
@@ -84,14 +83,18 @@ export function createTaskInsert(
       summary: null,
     };
     row.id = Number(insert.run(NEW_TASK_COLUMNS.map((column) => row[column])).lastInsertRowid);
-    const created = toTask(row);
+    const taskId = formatId('t', row.id);
+    const after = task.after === undefined ? [] : linkPredecessors(taskId, task.after);
     events.append({
       kind: 'task_created',
-      taskId: created.taskId,
+      taskId,
       actor: task.actor,
       via: task.source,
-      data: { title: row.title, agent, project: row.project, status: row.status },
+      data: {
+        ...{ title: row.title, agent, project: row.project, status: row.status },
+        ...(after.length === 0 ? {} : { after }),
+      },
     });
-    return created;
+    return get(taskId);
   };
 }

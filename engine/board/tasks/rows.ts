@@ -50,6 +50,10 @@ export interface Task {
   archivedAt: string | null;
   /** Of the waiting tasks, the higher priority goes first. */
   priority: -1 | 0 | 1;
+  /** The tasks that have to be finished before it starts. */
+  after: string[];
+  /** The first of them that is not finished, and why, a noun phrase; null if it waits for none. */
+  waitsFor: string | null;
   createdAt: string;
   assignedAt: string | null;
   startedAt: string | null;
@@ -58,6 +62,9 @@ export interface Task {
   failure: { code: string; text: string } | null;
   summary: string | null;
 }
+
+/** What a task waits for. */
+export type TaskOrderView = Pick<Task, 'after' | 'waitsFor'>;
 
 /** The known origin of a task, for recipients outside of this machine. */
 export interface TaskOrigin {
@@ -191,10 +198,11 @@ function buildPrompt(row: TaskRow, criteria: string[]): string {
 
 const formatTime = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
 
-export function toTask(row: TaskRow): Task {
+export function toTask(row: TaskRow, order: TaskOrderView): Task {
   const acceptanceCriteria = JSON.parse(row.acceptance_criteria) as string[];
   return {
     ...toListedFields(row),
+    ...order,
     sourceUrl: row.source_url,
     author: row.author,
     authorRole: row.author_role,
@@ -205,7 +213,7 @@ export function toTask(row: TaskRow): Task {
   };
 }
 
-function toListedFields(row: ListedFieldsRow): Omit<ListedTask, 'waits'> {
+function toListedFields(row: ListedFieldsRow): Omit<ListedTask, 'waits' | keyof TaskOrderView> {
   return {
     taskId: formatId('t', row.id),
     title: row.title,
@@ -236,7 +244,8 @@ function toListedFields(row: ListedFieldsRow): Omit<ListedTask, 'waits'> {
   };
 }
 
-export const toListedTask = (row: ListedTaskRow): ListedTask => ({
+export const toListedTask = (row: ListedTaskRow, order: TaskOrderView): ListedTask => ({
   ...toListedFields(row),
+  ...order,
   waits: row.waits === 1,
 });

@@ -5,7 +5,7 @@ export const TASK_WORDS = {
   open: 'not assigned yet',
   waits: 'its decision is pending: a person approves or denies it',
   assigned: 'assigned to an agent, without a request to run it',
-  queued: 'its session waits for a free worker slot',
+  queued: 'its session waits for a free worker slot, or for another task',
   paused: 'its session resumes by itself at the time shown',
   blocked: 'its worker waits for the answer to a question',
   racing: 'several agents work on it, each in its own session, and one of them is promoted',
@@ -19,7 +19,7 @@ export type TaskWord = keyof typeof TASK_WORDS;
 
 /** States of a worker's session. */
 export const SESSION_WORDS = {
-  queued: 'it waits for a free worker slot',
+  queued: 'it waits for a free worker slot, or for another task',
   paused: 'it resumes by itself at the time shown',
   starting: 'its worktree is being created and its agent started',
   running: 'its agent is working',

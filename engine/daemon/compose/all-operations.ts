@@ -139,6 +139,7 @@ function listWorkOperations({ config, events, clock }: SharedDependencies, modul
       },
       circuits,
       startExplaining: () => explainWaits(modules, clock.now()),
+      findTaskWait: board.tasks.findWait,
       nameMachine: modules.fleet.nameMachine,
       untold: (session) => listUntoldBy(agents, session),
       findReadingTime: (session) => findReadingTime(agents, session),

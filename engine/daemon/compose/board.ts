@@ -103,8 +103,11 @@ export function createReviewModules(
       return pull?.state === 'merged' && pull.head === tip;
     },
     agentsDir: paths.agents,
+    listAwaitedRepositories: board.tasks.listAwaitedRepositories,
+    onMerged: board.dispatcher.look,
     log,
   });
+  shared.closing(reviews.close);
   const retention = createDataRetention({
     storage,
     events,

@@ -70,6 +70,7 @@ export async function startModules(
   await reviews.recover();
   await modules.fleet.start();
   await board.dispatcher.recover();
+  reviews.start();
   await resumeWithinBudget(modules);
   await modules.sessionActions.reap();
   // No outside command reaches an engine that does not know its lease and its workers yet.

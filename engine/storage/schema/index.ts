@@ -21,6 +21,7 @@ import { sourcesSchema } from './sources.ts';
 import { stateCountsSchema } from './state-counts.ts';
 import { statsSchema } from './stats.ts';
 import { storedTextsSchema } from './stored-texts.ts';
+import { taskOrderSchema } from './task-order.ts';
 import { taskPagesSchema } from './task-pages.ts';
 import { tasksSchema } from './tasks.ts';
 import { waitHandlesSchema } from './wait-handles.ts';
@@ -55,4 +56,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   taskPagesSchema,
   pullRequestOrdersSchema,
   pullRequestRoundsSchema,
+  taskOrderSchema,
 ];

@@ -31,7 +31,8 @@ export interface SessionTurns {
   /** Changes when a paused session resumes, Unix ms. False if it is not paused. */
   resumeAt(sessionId: string, at: number): boolean;
   /**
-   * Lists sessions that may start at `now`, oldest first; paused ones once their time has come.
+   * Lists sessions that may start at `now`, oldest first; paused ones once their time has come, and new ones once the
+   * predecessors of their task are finished.
    * @param onlyElsewhere leaves out those of this machine
    */
   ready(now: number, options?: { onlyElsewhere: boolean }): ReadySession[];
@@ -57,6 +58,7 @@ export function createTurns({ db }: Pick<Storage, 'db'>): SessionTurns {
   >(
     `SELECT id, agent, project, priority, pool, runner, profile, cwd, continues FROM session
      WHERE state = 'queued' AND stop_reason IS NULL AND coalesce(resume_at, 0) <= +? AND (pool IS NOT NULL OR +? = 0)
+     AND (runs > 0 OR NOT EXISTS (SELECT 1 FROM unfinished_predecessor u WHERE u.task_id = session.task_id))
      ORDER BY id`,
   );
   const commitsOf = db.prepare<unknown[], { commits: number | null }>(

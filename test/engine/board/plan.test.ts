@@ -72,6 +72,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
       pool: null,
       runner: null,
       waits_for: null,
+      waits_for_task: null,
       starts: 'queued',
       problem: null,
     });

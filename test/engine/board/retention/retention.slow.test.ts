@@ -152,6 +152,9 @@ describe('what retention removes', () => {
       ...{ id: 1, status: 'open', from_session: 's-19', task_id: 19, to_session: 'chair', question: '?' },
       ...{ created_at: 1, expires_at: NOW * 2 },
     });
+    add({ id: 9, days: 100 }); // 14 waits for it
+    insert('task_predecessor', { task_id: 14, after_id: 9 });
+    insert('task_predecessor', { task_id: 2, after_id: 1 });
     add({ id: 20, days: 0 });
     const [tasks, sessions, events, logs] = [
       ids('task'),
@@ -177,6 +180,9 @@ describe('what retention removes', () => {
       ids('session'),
       sessions.filter((id) => !over.includes(id)),
     );
+    assert.deepEqual(storage.db.prepare('SELECT * FROM task_predecessor').all(), [
+      { task_id: 14, after_id: 9 },
+    ]);
     assert.deepEqual(
       storage.db
         .prepare("SELECT count(*) FROM verification WHERE session_id IN ('s-1','s-2','s-3')")
