@@ -88,6 +88,10 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: 'work',
     modules: [
       { words: ['task'], load: async () => (await import('./commands/work/task.ts')).taskCommands },
+      {
+        words: ['schedule'],
+        load: async () => (await import('./commands/work/schedule.ts')).scheduleCommands,
+      },
       { words: ['worker'], load: async () => (await import('./commands/work/worker.ts')).workerCommands },
       { words: ['ledger'], load: async () => (await import('./commands/work/ledger.ts')).ledgerCommands },
       { words: ['lock'], load: async () => (await import('./commands/work/lock.ts')).lockCommands },

@@ -14,6 +14,7 @@ export type { ListedTask, TaskChoices } from './board/operations/tasks.ts';
 export type { TaskPlan } from './board/plan.ts';
 export type { Race, RaceState } from './board/races/index.ts';
 export type { SessionTrial } from './board/review/worktree-actions.ts';
+export type { Schedule } from './board/schedules/index.ts';
 export {
   describeFigures,
   describeQueue,
@@ -26,7 +27,7 @@ export {
   type StatsFact,
 } from './board/stats/describe.ts';
 export type { StatsDay, StatsFigures, StatsReport } from './board/stats/index.ts';
-export { describeAuthor, describeTaskSource } from './board/tasks/describe-source.ts';
+export { describeAuthor, describeTaskSource, findScheduleName } from './board/tasks/describe-source.ts';
 export type { Task } from './board/tasks/index.ts';
 export type { RerunResult, Verification, VerificationState } from './board/verify/rows.ts';
 export { selectRerunCommands, VERIFICATION_WORDS } from './board/verify/state.ts';

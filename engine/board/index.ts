@@ -9,6 +9,7 @@ import type { Session, SessionPeers, Sessions } from '../workers/sessions/index.
 import { createDiffComments, type DiffComments } from './comments/index.ts';
 import { commentOperations } from './comments/operations.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';
+import { agentOverrides } from './dispatch-options.ts';
 import { createLedgerGate, createLedgers, type Ledgers } from './ledger/index.ts';
 import { ledgerOperations } from './ledger/tools.ts';
 import { createLocks, type Locks } from './locks/index.ts';
@@ -16,9 +17,11 @@ import { lockOperations } from './locks/tools.ts';
 import type { BoardOperationsDeps } from './operations/deps.ts';
 import { boardOperations } from './operations/index.ts';
 import { type RaceOperationsDeps, raceOperations } from './operations/races.ts';
-import { createTaskActions } from './operations/task-actions.ts';
+import { createTaskActions, type TaskWish } from './operations/task-actions.ts';
 import { createPlans, type RunPlanner } from './plan.ts';
 import { createRaces, type Races } from './races/index.ts';
+import { createSchedules, type Schedules } from './schedules/index.ts';
+import { scheduleOperations } from './schedules/operations.ts';
 import { createTasks, type Tasks } from './tasks/index.ts';
 import { createVerify, type Verification, type VerifyDeps, type VerifyService } from './verify/index.ts';
 import { verifyTools } from './verify/tools.ts';
@@ -71,11 +74,13 @@ export interface Board<D extends DispatchPort & RunPlanner> {
   locks: Locks;
   verify: VerifyService;
   comments: DiffComments;
+  schedules: Schedules<TaskWish>;
   operations: OperationsOf<
     | typeof boardOperations
     | typeof commentOperations
     | typeof ledgerOperations
     | typeof raceOperations
+    | typeof scheduleOperations
     | typeof lockOperations
     | typeof verifyTools
   >[];
@@ -132,6 +137,22 @@ export function createBoard<D extends DispatchPort & RunPlanner & Pick<RaceOpera
   });
   const verify = createVerify({ ...deps, tasks, tell: deps.tellOfEvidence });
   const comments = createDiffComments(deps);
+  const actions = createTaskActions({
+    tasks,
+    workflow,
+    agents,
+    templates,
+    ledgerKey: (path) => deps.paths.resolveNamed(path).key,
+  });
+  const schedules = createSchedules<TaskWish>({
+    ...{ storage, events, clock, tasks, workflow, log: deps.log, requireConsent: deps.requireConsent },
+    hasLiveSession: (taskId) => sessions.ofTask(taskId).some(({ state }) => state !== 'ended'),
+    buildTask(wish, caller) {
+      const task = actions.newTask(wish, caller);
+      const known = agents.withOverrides(agentOverrides(caller));
+      return { ...task, agent: task.agent ?? known.requireDefaultAgent() };
+    },
+  });
   const operationsDeps = {
     storage,
     events,
@@ -146,13 +167,7 @@ export function createBoard<D extends DispatchPort & RunPlanner & Pick<RaceOpera
     followUps: deps.followUps,
     requireConsent: deps.requireConsent,
     templates,
-    actions: createTaskActions({
-      tasks,
-      workflow,
-      agents,
-      templates,
-      ledgerKey: (path) => deps.paths.resolveNamed(path).key,
-    }),
+    actions,
     policy: deps.policy,
     checkConfinement: deps.checkConfinement,
     runsElsewhere: deps.runsElsewhere,
@@ -167,6 +182,7 @@ export function createBoard<D extends DispatchPort & RunPlanner & Pick<RaceOpera
     locks,
     verify,
     comments,
+    schedules,
     operations: [
       ...boardOperations(operationsDeps),
       ...raceOperations({
@@ -176,6 +192,7 @@ export function createBoard<D extends DispatchPort & RunPlanner & Pick<RaceOpera
         facts: (sessionId) => dispatcher.facts(sessionId),
         now: () => clock.now(),
       }),
+      ...scheduleOperations(schedules),
       ...commentOperations({ comments, sessions, worktrees: deps.worktrees }),
       ...lockOperations({ locks, peers: deps.peers }),
       ...ledgerOperations({ ledgers, peers: deps.peers, callerPaths: deps.callerPaths }),
@@ -196,6 +213,7 @@ export function createBoard<D extends DispatchPort & RunPlanner & Pick<RaceOpera
       verify.start();
     },
     async close() {
+      schedules.close();
       locks.close();
       await verify.close();
     },

@@ -1,7 +1,7 @@
-import { formatLocalTime } from '../../engine/core/base/text.ts';
+import { formatLocalTime, formatZonedTime } from '../../engine/core/base/text.ts';
 import { describeLink, isLinkTroubled } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
-import { renderFacts } from '../text/text.ts';
+import { cleanText, renderFacts } from '../text/text.ts';
 import { type StyledLine, span } from '../text/theme.ts';
 
 const formatAddress = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
@@ -31,6 +31,14 @@ export function renderEngineLines({ data: { status } }: Pick<State, 'data'>, cel
       ...status.sources.map(
         ({ repository, problem }) =>
           ['source', `${repository}: ${problem ?? 'polled'}`, problem === null ? undefined : 'warn'] as const,
+      ),
+      ...status.schedules.map(
+        ({ id, title, next_at: next, tz, problem }) =>
+          [
+            'schedule',
+            `${id} ${next === null ? 'never' : formatZonedTime(next, tz)}: ${cleanText(problem ?? title)}`,
+            problem === null ? undefined : 'warn',
+          ] as const,
       ),
       ...status.secrets.map(
         ({ key, name, is_set: isSet }) =>

@@ -1,5 +1,5 @@
 import { formatCount } from '../../engine/core/base/text.ts';
-import { isPausedRun, nameSessionState, nameTaskState } from '../../engine/index.ts';
+import { findScheduleName, isPausedRun, nameSessionState, nameTaskState } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
 import type { SessionFacts, ShownSession } from '../state/rows.ts';
@@ -90,7 +90,8 @@ export const getTitle = ({ task, session, decision, ask }: WorkItem): string =>
 
 /** Describes the current activity, then the title of the task. */
 function describeRow(item: WorkItem, state: State): string {
-  const [present, title] = [describePresent(item, state), getTitle(item)];
+  const title = getTitle(item);
+  const present = describePresent(item, state) ?? (item.task && findScheduleName(item.task));
   const machine = item.session?.machine ?? null;
   const where = machine === null || isOver(item) ? '' : `@${machine} `;
   return `${where}${present === null || present === title ? title : `${present} · ${title}`}`;

@@ -1,7 +1,7 @@
 import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, EXIT, SvcError } from '../../../engine/core/base/errors.ts';
-import { formatCount, toPrintable } from '../../../engine/core/base/text.ts';
+import { formatCount, formatZonedTime, toPrintable } from '../../../engine/core/base/text.ts';
 import {
   describeLink,
   type Engine,
@@ -46,6 +46,13 @@ const formatSources = ({ sources }: Status): string | null =>
         )
         .join('; ');
 
+const formatSchedules = ({ schedules }: Status): string | null =>
+  schedules.length === 0
+    ? null
+    : schedules
+        .map(({ id, next_at: next, tz }) => `${id} ${next === null ? 'never' : formatZonedTime(next, tz)}`)
+        .join('; ');
+
 /** Formats the secrets of the engine, which may differ from the caller's. */
 function formatSecrets({ secrets }: Status): string | null {
   const lacking = secrets.filter(({ is_set }) => !is_set);
@@ -65,6 +72,7 @@ export function formatStatus(status: Status): string {
     ['supervisor', formatSupervisor(status)],
     ['receiver', formatReceiver(status)],
     ['sources', formatSources(status)],
+    ['schedules', formatSchedules(status)],
     ['secrets', formatSecrets(status)],
     ['http', status.http === null ? null : formatHostPort(status.http)],
     ['tasks', tasks.join(', ')],

@@ -1,9 +1,19 @@
 import { resolve } from 'node:path';
 import { SvcError } from '../../../engine/core/base/errors.ts';
-import { formatAge, formatCount, formatLocalTime, toPrintable } from '../../../engine/core/base/text.ts';
 import {
+  formatAge,
+  formatCount,
+  formatLocalTime,
+  formatZonedTime,
+  toPrintable,
+} from '../../../engine/core/base/text.ts';
+import {
+  type ApiInput,
   describeTaskSource,
+  type EngineClient,
+  findScheduleName,
   formatSitePath,
+  type ListedTask,
   type LoggedEvent,
   nameEvent,
   nameSessionState,
@@ -12,7 +22,14 @@ import {
   type WireValue,
 } from '../../../engine/index.ts';
 import { formatPrompt, promptFlag, readPrompt } from '../../arguments/prompt.ts';
-import { type Command, type CompletionProposal, defineCommand, repeatArgument } from '../../command.ts';
+import {
+  type Command,
+  type CommandContext,
+  type CompletionProposal,
+  defineCommand,
+  type FlagTable,
+  repeatArgument,
+} from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle, type PaintFunction } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
@@ -39,46 +56,77 @@ import {
 import { archiveCommands } from './task-archive.ts';
 import { raceCommands } from './task-race.ts';
 
+const addFlags = {
+  agent: { type: 'string', short: 'a', about: 'agent preset' },
+  prompt: promptFlag,
+  template: { type: 'string', short: 't', about: 'entry of webhook.templates' },
+  project: { type: 'string', about: 'project id' },
+  accept: {
+    type: 'string',
+    short: 'c',
+    multiple: true,
+    value: 'criterion',
+    about: 'acceptance criterion; the worker reports on each',
+  },
+  context: { type: 'string', about: 'background for the agent' },
+  ledger: {
+    type: 'string',
+    value: 'file',
+    about: 'checklist whose section Clarify has to be settled before a run',
+  },
+  priority: {
+    type: 'string',
+    about: 'place in the queue; higher runs first (normal)',
+    choices: ['low', 'normal', 'high'],
+  },
+  after: {
+    type: 'string',
+    multiple: true,
+    value: 'task',
+    about: 'start it only once this task is done and its work is merged',
+  },
+  every: {
+    type: 'string',
+    value: 'cron',
+    about: 'create it at each of these times, to be approved each time: svc schedule list',
+  },
+  tz: { type: 'string', value: 'zone', about: 'time zone of --every, by name; default: of this machine' },
+  run: { type: 'boolean', short: 'r', about: 'dispatch it immediately' },
+  ...runFlags,
+} as const satisfies FlagTable;
+
+/** Creates a schedule; each of its tasks is a new one, which nobody has approved and nothing precedes. */
+async function addSchedule(
+  context: CommandContext<typeof addFlags>,
+  client: EngineClient,
+  wanted: ApiInput<'schedule.add'>[0],
+): Promise<number> {
+  const { flags } = context;
+  if (flags.run)
+    throw new SvcError('usage', '--run and --every exclude each other: each task of a schedule is approved', {
+      hint: 'leave out --run; svc approve starts a task that it has created',
+    });
+  if (flags.after.length > 0) throw new SvcError('usage', '--after and --every exclude each other');
+  const tz = flags.tz ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const schedule = await client.call('schedule.add', { ...wanted, tz });
+  context.result(
+    schedule,
+    ({ id, title, next_at: next }) =>
+      `schedule ${id}: ${toPrintable(title)}; its first task comes ${next === null ? 'never' : formatZonedTime(next, schedule.tz)} and waits for your approval`,
+  );
+  return 0;
+}
+
 const add = defineCommand({
   name: 'task add',
   about: 'create a task',
   args: [{ name: 'title', about: 'title (the first line of the prompt)', optional: true }],
-  flags: {
-    agent: { type: 'string', short: 'a', about: 'agent preset' },
-    prompt: promptFlag,
-    template: { type: 'string', short: 't', about: 'entry of webhook.templates' },
-    project: { type: 'string', about: 'project id' },
-    accept: {
-      type: 'string',
-      short: 'c',
-      multiple: true,
-      value: 'criterion',
-      about: 'acceptance criterion; the worker reports on each',
-    },
-    context: { type: 'string', about: 'background for the agent' },
-    ledger: {
-      type: 'string',
-      value: 'file',
-      about: 'checklist whose section Clarify has to be settled before a run',
-    },
-    priority: {
-      type: 'string',
-      about: 'place in the queue; higher runs first (normal)',
-      choices: ['low', 'normal', 'high'],
-    },
-    after: {
-      type: 'string',
-      multiple: true,
-      value: 'task',
-      about: 'start it only once this task is done and its work is merged',
-    },
-    run: { type: 'boolean', short: 'r', about: 'dispatch it immediately' },
-    ...runFlags,
-  },
+  flags: addFlags,
   examples: [
     'task add "Fix the flaky test" --agent claude --prompt "..." --run -f',
     'task add --agent codex --prompt - < prompt.md',
     'task add "Use the new parser" --after t-12 --run',
+    "task add --every '0 6 * * 1' --template nightly",
     'task add "Rework the parser" -p - --ledger docs/parser.md --accept "the old tests pass" < prompt.md',
   ],
   async run(context) {
@@ -96,18 +144,21 @@ const add = defineCommand({
       ...(flags.ledger === undefined ? {} : { ledger: resolve(context.cwd, flags.ledger) }),
       ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
       ...(flags.priority === undefined ? {} : { priority: flags.priority }),
-      ...(flags.after.length === 0 ? {} : { after: flags.after }),
     };
+    if (flags.every !== undefined) return addSchedule(context, client, { ...wanted, every: flags.every });
+    if (flags.tz !== undefined) throw new SvcError('usage', '--tz needs --every');
+    const order = flags.after.length === 0 ? {} : { after: flags.after };
     if (flags.run)
       return reportDispatch(
         context,
         client,
         await client.call('task.start', {
           ...wanted,
+          ...order,
           ...(await readRunInput(context, client, async () => flags.project)),
         }),
       );
-    const task = await client.call('task.add', wanted);
+    const task = await client.call('task.add', { ...wanted, ...order });
     context.result(
       task,
       () =>
@@ -116,6 +167,14 @@ const add = defineCommand({
     return 0;
   },
 });
+
+/** Lists what a person has to know before the title of a task. */
+const listMarks = (task: WireValue<ListedTask>): string[] =>
+  [
+    task.stranger === null ? null : 'untrusted author',
+    task.waits_for === null ? null : `after ${task.after.join(', ')}`,
+    findScheduleName(task),
+  ].filter((mark) => mark !== null);
 
 export const taskListCommand = defineCommand({
   name: 'task list',
@@ -151,8 +210,7 @@ export const taskListCommand = defineCommand({
         { head: 'age', value: (task) => formatAge(task.created_at), right: true },
         {
           head: 'title',
-          value: (task) =>
-            `${task.stranger === null ? '' : '(untrusted author) '}${task.waits_for === null ? '' : `(after ${task.after.join(', ')}) `}${task.title}`,
+          value: (task) => [...listMarks(task).map((mark) => `(${mark})`), task.title].join(' '),
           flexible: true,
         },
       ],

@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   'comment.add': 'worker comment',
   'comment.list': 'worker comment',
   'dispatch.worker': 'task add --run',
+  'schedule.add': 'task add --every',
   ask: 'ask open',
   'engine.status': 'status',
   'gateway.remove_key': 'gateway keys remove',

@@ -186,6 +186,10 @@ export function formatLocalTime(at: string | null): string {
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(padTwo).join(':')}`;
 }
 
+/** Formats a time in a time zone, to the minute, with its name: `2026-12-07 06:00 Europe/Berlin`. */
+export const formatZonedTime = (at: string, zone: string): string =>
+  `${new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(Date.parse(at))} ${zone}`;
+
 /** Formats the local time to the minute, with the month and day unless it is today. */
 export function formatClockTime(at: string, now: number = Date.now()): string {
   const text = formatLocalTime(at);

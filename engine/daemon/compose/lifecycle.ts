@@ -42,6 +42,7 @@ export function watchConfiguration(
       // Keys that waited for consent may have got it.
       .then(() => modules.link.applySettings())
       .then(() => modules.board.dispatcher.look())
+      .then(() => modules.board.schedules.look())
       .then(() => modules.gateway.process.applySettings())
       .then(() => resumeWithinBudget(modules))
       .catch(() => undefined);
@@ -79,6 +80,7 @@ export async function startModules(
   modules.sources.start();
   modules.pullRequests.automatic.start();
   modules.pullRequests.watch.start();
+  board.schedules.start();
   // Branches may have been merged or deleted while no engine ran.
   const compared = reviews
     .reconcileRegister()

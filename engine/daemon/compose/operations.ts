@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Schedule } from '../../board/schedules/index.ts';
 import { actorDenied, mayAct, type OperationPolicy, operation } from '../../core/api/operation.ts';
 import type { LinkStatus } from '../../link/index.ts';
 
@@ -16,6 +17,8 @@ export interface EngineStatus {
   receiverProblem: string | null;
   /** The repositories that are polled, and why that fails; null if it works. */
   sources: { repository: string; problem: string | null }[];
+  /** The schedules, which create tasks. */
+  schedules: Schedule[];
   /** The process that restarts the engine after a crash; null for none. */
   supervisor: number | null;
   /** The variables that hold secrets, and whether the engine has them: it keeps the environment that it was started with. */

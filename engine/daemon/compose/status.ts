@@ -29,6 +29,7 @@ export function createEngineStatus(
       receivers: listeners.addresses(),
       receiverProblem: receiver.problem(),
       sources: modules.sources.list().map(({ repository, problem }) => ({ repository, problem })),
+      schedules: board.schedules.list(),
       supervisor: findOwnSupervisor(env),
       secrets: findSecrets(config(), shared.secret),
       environment: { path: env.PATH ?? null, home: env.HOME ?? null },

@@ -1,4 +1,4 @@
-/** What tasks wait for. */
+/** What tasks wait for, and the times at which tasks are created. */
 export const taskOrderSchema = `
 -- A task starts once the others are finished.
 CREATE TABLE task_predecessor (
@@ -16,4 +16,14 @@ WHERE EXISTS (SELECT 1 FROM session l WHERE l.task_id = p.id AND l.state <> 'end
     THEN NOT EXISTS (SELECT 1 FROM session n WHERE n.branch = s.branch AND n.repository IS s.repository AND n.id >= s.id
       AND (n.promoted_at IS NOT NULL OR n.branch_state = 'merged'))
     ELSE p.status IS NOT 'done' END;
+
+-- A task is created at each due time. zone: an IANA name. request: what it is created from, as JSON. considered_at: times up
+-- to it are settled, Unix ms. last_task: the newest task. problem: why the last due time created none, NULL if it did.
+CREATE TABLE schedule (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  cron TEXT NOT NULL, zone TEXT NOT NULL,
+  title TEXT NOT NULL, request TEXT NOT NULL,
+  created_at INTEGER NOT NULL, considered_at INTEGER NOT NULL,
+  last_task INTEGER, problem TEXT
+) STRICT;
 `;

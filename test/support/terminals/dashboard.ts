@@ -290,6 +290,7 @@ export const engineStatus = (more: Partial<StatusRow> = {}): StatusRow => ({
   memory_bytes: 100_000_000,
   http: null,
   sources: [],
+  schedules: [],
   receivers: [],
   tasks: { open: 0, assigned: 0, running: 0, done: 0, failed: 0 },
   asks_open: 0,
