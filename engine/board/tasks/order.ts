@@ -34,15 +34,17 @@ export function createPredecessorLinks(
   );
 
   /** Finds the tasks on the way from one task to another one that it waits for, both included; null for no way. */
-  function findWay(from: number, to: number, seen: Set<number>): number[] | null {
-    if (from === to) return [from];
-    if (seen.has(from)) return null;
-    seen.add(from);
-    for (const { after_id } of linksOf.all(from)) {
-      const rest = findWay(after_id, to, seen);
-      if (rest !== null) return [from, ...rest];
+  function findWay(from: number, to: number): number[] | null {
+    /** Each reached task, with the one that waits for it. */
+    const reached = new Map<number, number | null>([[from, null]]);
+    for (const id of reached.keys()) {
+      if (id === to) break;
+      for (const { after_id: next } of linksOf.all(id)) if (!reached.has(next)) reached.set(next, id);
     }
-    return null;
+    if (!reached.has(to)) return null;
+    const way: number[] = [];
+    for (let id: number | null = to; id !== null; id = reached.get(id) ?? null) way.unshift(id);
+    return way;
   }
 
   return (taskId, after) => {
@@ -53,7 +55,7 @@ export function createPredecessorLinks(
         throw new SvcError('conflict', `${before} is archived, so nothing can wait for it`, {
           hint: sentence`{task.unarchive ${before}} returns it to the lists`,
         });
-      const way = findWay(parseId('t', before), own, new Set());
+      const way = findWay(parseId('t', before), own);
       if (way === null) continue;
       const names = way.map((each) => formatId('t', each));
       throw new SvcError(
