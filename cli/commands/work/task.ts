@@ -29,6 +29,7 @@ import {
   defineCommand,
   type FlagTable,
   repeatArgument,
+  toKebabCase,
 } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle, type PaintFunction } from '../../paint.ts';
@@ -102,11 +103,19 @@ async function addSchedule(
   wanted: ApiInput<'schedule.add'>[0],
 ): Promise<number> {
   const { flags } = context;
-  if (flags.run)
-    throw new SvcError('usage', '--run and --every exclude each other: each task of a schedule is approved', {
-      hint: 'leave out --run; svc approve starts a task that it has created',
-    });
-  if (flags.after.length > 0) throw new SvcError('usage', '--after and --every exclude each other');
+  const { timeout: _, ...ofRun } = runFlags;
+  const excluded = (['after', 'run', ...Object.keys(ofRun)] as (keyof typeof flags)[]).filter((name) => {
+    const value = flags[name];
+    return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+  });
+  if (excluded.length > 0)
+    throw new SvcError(
+      'usage',
+      `--every excludes ${excluded.map((name) => `--${toKebabCase(name)}`).join(', ')}`,
+      {
+        hint: 'each task of a schedule waits for approval; svc approve starts it, and takes the options of its run',
+      },
+    );
   const tz = flags.tz ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const schedule = await client.call('schedule.add', { ...wanted, tz });
   context.result(

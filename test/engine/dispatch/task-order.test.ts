@@ -109,6 +109,19 @@ describe('a task that waits for others', () => {
     assert.equal((await rig.settled(await run(id))).failure, null);
   });
 
+  test('a merge that is undone before it starts makes it wait again', async () => {
+    const first = await work('nine.txt');
+    const second = await work('ten.txt');
+    const waiting = await run(await add(['no-change'], { after: [first.id, second.id] }));
+    await promote(first.session.session_id);
+    assert.equal(await readWait(waiting), `${second.id}, whose work is not merged yet`);
+    await rig.here().call('worktree.undo', { session: first.session.session_id });
+    await promote(second.session.session_id);
+    assert.equal(await readWait(waiting), `${first.id}, whose work is not merged yet`);
+    await promote(first.session.session_id);
+    assert.equal((await rig.settled(waiting)).failure, null);
+  });
+
   test('work that a follow-up continued is finished with the follow-up', async () => {
     const { id, session } = await work('five.txt');
     const { session: next } = await rig

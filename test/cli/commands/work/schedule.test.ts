@@ -37,8 +37,15 @@ describe('schedules and the order of tasks on the command line', () => {
 
   test('flags that contradict each other are refused, and nothing is created', async () => {
     const refused: readonly (readonly [readonly string[], RegExp])[] = [
-      [['--every', '@daily', '--run'], /--run and --every exclude each other/],
-      [['--every', '@daily', '--after', 't-1'], /--after and --every exclude each other/],
+      [
+        ['--every', '@daily', '--run'],
+        /--every excludes --run\nhint: each task of a schedule waits for approval/,
+      ],
+      [['--every', '@daily', '--after', 't-1'], /--every excludes --after\n/],
+      [
+        ['--every', '@daily', '--base', 'main', '--keep-worktree'],
+        /--every excludes --keep-worktree, --base\n/,
+      ],
       [['--tz', 'UTC'], /--tz needs --every/],
       [['--every', '0 6 * *'], /it has 4 of 5 fields\nhint: '0 6 \* \* 1' is every Monday/],
     ];
