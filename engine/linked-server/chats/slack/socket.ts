@@ -2,8 +2,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { ping, WebSocket } from 'undici';
 import { z } from 'zod';
+import { createOutgoing } from '../../../core/http/outgoing.ts';
 import type { ProxySettings } from '../../../core/http/proxies.ts';
-import { createOutgoing } from '../outgoing.ts';
 import { ChatSendError } from '../service.ts';
 
 // undici's WebSocket is that of Node itself; the package also allows pings and limits unpacked message sizes.

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { z } from 'zod';
+import { createOutgoing, describeUnreachable } from '../../../core/http/outgoing.ts';
 import type { ProxySettings } from '../../../core/http/proxies.ts';
-import { createOutgoing, describeUnreachable } from '../outgoing.ts';
 import { ChatSendError } from '../service.ts';
 import { readProblem } from './problems.ts';
 

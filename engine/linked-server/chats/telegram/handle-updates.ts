@@ -1,7 +1,12 @@
 import { asSvcError } from '../../../core/base/errors.ts';
 import type { Log } from '../../../core/base/log.ts';
+import {
+  type LimitCall,
+  PATIENCE_MS,
+  readProblem,
+  type TelegramCalls,
+} from '../../../core/http/telegram-api.ts';
 import type { ChatHandlers, ChatMemory } from '../service.ts';
-import { type LimitCall, PATIENCE_MS, readProblem, type TelegramCalls } from './calls.ts';
 import { cutAnswer, renderAnswer } from './render.ts';
 import { readUpdate, readUpdateId } from './updates.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../../core/base/clock.ts';
+import { type LimitCall, PATIENCE_MS, type TelegramCalls } from '../../../core/http/telegram-api.ts';
 import type { ChatMemory } from '../service.ts';
-import { type LimitCall, PATIENCE_MS, type TelegramCalls } from './calls.ts';
 import { OFFSET, type UpdateHandler } from './handle-updates.ts';
 
 /** How long Telegram keeps a request for updates open, s. */

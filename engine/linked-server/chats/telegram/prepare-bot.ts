@@ -1,5 +1,5 @@
+import { type LimitCall, PATIENCE_MS, type TelegramCalls } from '../../../core/http/telegram-api.ts';
 import type { BotSettings } from '../bot-settings.ts';
-import { type LimitCall, PATIENCE_MS, type TelegramCalls } from './calls.ts';
 import { UPDATES } from './poll-updates.ts';
 
 /** Makes a bot ready to receive, by its webhook if it has one. */

@@ -1,6 +1,13 @@
-import type { ChatMessage } from '../service.ts';
-import { type LimitCall, PATIENCE_MS, readProblem, type TelegramCalls, toSendError } from './calls.ts';
-import { renderButtons, renderText } from './render.ts';
+import {
+  type CallProblem,
+  type LimitCall,
+  PATIENCE_MS,
+  readProblem,
+  type TelegramCalls,
+} from '../../../core/http/telegram-api.ts';
+import { renderText } from '../../../core/http/telegram-text.ts';
+import { type ChatMessage, ChatSendError } from '../service.ts';
+import { renderButtons } from './render.ts';
 
 const render = ({ lines, buttons }: ChatMessage) => {
   const { text, entities } = renderText(lines);
@@ -13,6 +20,12 @@ const render = ({ lines, buttons }: ChatMessage) => {
     },
   };
 };
+
+function toSendError({ kind, message, retryAfterMs }: CallProblem): ChatSendError {
+  if (kind === 'gone') return new ChatSendError('gone', message);
+  if (kind === 'token' || kind === 'refused') return new ChatSendError('refused', message);
+  return new ChatSendError('later', message, retryAfterMs);
+}
 
 /** Sends messages and changes them. */
 export function createSending({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { request } from 'undici';
-import { createOutgoing } from '../../../../engine/linked-server/chats/outgoing.ts';
+import { createOutgoing } from '../../../../engine/core/http/outgoing.ts';
 import type { ChatService } from '../../../../engine/linked-server/chats/service.ts';
 import { createTelegram } from '../../../../engine/linked-server/chats/telegram/index.ts';
 import { SLACK_APP } from '../../../../fixtures/slack/slack.ts';

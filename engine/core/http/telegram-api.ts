@@ -1,8 +1,7 @@
 import { Api, type ApiClientOptions, GrammyError, HttpError } from 'grammy/web';
 import { type Dispatcher, fetch } from 'undici';
-import type { ProxySettings } from '../../../core/http/proxies.ts';
-import { createOutgoing, describeUnreachable } from '../outgoing.ts';
-import { ChatSendError } from '../service.ts';
+import { createOutgoing, describeUnreachable } from './outgoing.ts';
+import type { ProxySettings } from './proxies.ts';
 
 /** A longer answer is cut off. */
 const LARGEST_ANSWER_BYTES = 1024 * 1024;
@@ -65,7 +64,7 @@ export function readProblem(thrown: unknown): CallProblem {
   if (!(thrown instanceof GrammyError))
     return thrown instanceof HttpError
       ? of('later', describeUnreachable('Telegram', thrown.error))
-      : of('own', 'this server failed; see its log');
+      : of('own', 'svc itself failed; see its log');
   const { error_code: code, description, parameters } = thrown;
   if (code === 401 || code === 404) return of('token', 'Telegram rejects the token of the bot');
   if (code === 409)
@@ -80,12 +79,6 @@ export function readProblem(thrown: unknown): CallProblem {
   return code >= 500
     ? of('later', `Telegram has failed (HTTP ${code})`)
     : of('refused', 'Telegram rejected the message');
-}
-
-export function toSendError({ kind, message, retryAfterMs }: CallProblem): ChatSendError {
-  if (kind === 'gone') return new ChatSendError('gone', message);
-  if (kind === 'token' || kind === 'refused') return new ChatSendError('refused', message);
-  return new ChatSendError('later', message, retryAfterMs);
 }
 
 /** How long any other request may take, ms; a poll that much longer than it is kept open. */

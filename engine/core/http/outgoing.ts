@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { findProxy, isProxyRefusal, type ProxySettings } from '../../core/http/proxies.ts';
+import { findProxy, isProxyRefusal, type ProxySettings } from './proxies.ts';
 
 const CONNECT_MS = 10_000;
 
