@@ -33,6 +33,7 @@ export interface RunningEngine {
   receivers: { host: string; port: number }[];
   receiver_problem: string | null;
   sources: { repository: string; problem: string | null }[];
+  delivery_problems: { target: string; problem: string }[];
   supervisor: number | null;
   /** Values of the engine: it keeps the environment that it was started with. */
   secrets: { key: string; name: string; is_set: boolean }[];

@@ -92,6 +92,12 @@ export const checkSources = ({ sources }: RunningEngine): DoctorCheck[] =>
       : reportWarning('source', toPrintable(`${repository}: ${problem}`), 'svc source poll tries it again'),
   );
 
+/** Reports the webhooks and phones that do not take events, a line each. */
+export const checkDeliveries = ({ delivery_problems }: RunningEngine): DoctorCheck[] =>
+  delivery_problems.map(({ target, problem }) =>
+    reportWarning('notify', toPrintable(`${target}: ${problem}`), 'svc notify test tries it again'),
+  );
+
 /** Checks the state of the link to a server; returns nothing for a workspace that was never linked. */
 export function checkLink({ link }: RunningEngine): DoctorCheck[] {
   const text = describeLink(link);

@@ -50,11 +50,17 @@ export interface NamedSecret {
   isSet: boolean;
 }
 
+/** The variables that `notify` names. */
+interface NotifySecrets {
+  webhooks: readonly { secret_env?: string | undefined }[];
+  push: readonly { topic_env?: string | undefined; token_env?: string | undefined }[];
+}
+
 /** Returns every variable that holds a secret of svc, as `lookup` finds it. */
 export function findSecrets(
   config: {
     webhook: { secret_env: SecretEnv };
-    notify: { webhooks: readonly { secret_env?: string | undefined }[] };
+    notify: NotifySecrets;
   },
   lookup: SecretLookup,
 ): NamedSecret[] {
@@ -64,6 +70,10 @@ export function findSecrets(
       key: `notify.webhooks[${at}].secret_env`,
       names: parseVariableNames(secret_env ?? ''),
     })),
+    ...config.notify.push.flatMap(({ topic_env = '', token_env = '' }, at) => [
+      { key: `notify.push[${at}].topic_env`, names: parseVariableNames(topic_env) },
+      { key: `notify.push[${at}].token_env`, names: parseVariableNames(token_env) },
+    ]),
   ];
   return named.flatMap(({ key, names }) =>
     names.map((name) => ({ key, name, isSet: lookup(name) !== undefined })),
@@ -73,5 +83,5 @@ export function findSecrets(
 /** Returns variables that hold secrets of svc, which no agent receives. */
 export const listSecretVariables = (config: {
   webhook: { secret_env: SecretEnv };
-  notify: { webhooks: readonly { secret_env?: string | undefined }[] };
+  notify: NotifySecrets;
 }): string[] => findSecrets(config, () => undefined).map(({ name }) => name);

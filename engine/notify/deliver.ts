@@ -1,25 +1,22 @@
 import type { Clock } from '../core/base/clock.ts';
 import { createDueTimer } from '../core/base/due-timer.ts';
-import { asSvcError } from '../core/base/errors.ts';
-import { shownAddress } from '../core/http/shown-address.ts';
+import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { EventEnvelope } from './events.ts';
 import type { DeliveryResult, DeliveryRow, EventOutbox } from './rows.ts';
-import { attemptDelivery, GIVE_UP_MS, idleMs, nextTryMs, type SendOutcome } from './sending/index.ts';
-
-/** A secret, or a sentence about the missing one. */
-export type DeliverySecretLookup = { secret: string } | { missing: string };
+import { GIVE_UP_MS, idleMs, nextTryMs, type SendOutcome } from './sending/index.ts';
+import { shownTarget } from './shown-target.ts';
+import type { DeliveryTarget, SendEvents } from './targets.ts';
 
 export interface DeliverDeps {
   storage: Storage;
   events: EventLog;
   clock: Clock;
   outbox: EventOutbox;
-  fetch: typeof globalThis.fetch;
   /** In [0, 1). */
   random(): number;
   /** Returns null if the target is no longer configured. */
-  findSecretLookup(url: string): DeliverySecretLookup | null;
+  findTarget(key: string): DeliveryTarget | null;
   /** Called after each attempt with the updated row. */
   onTried(row: DeliveryRow): void;
   onError(message: string): void;
@@ -28,6 +25,8 @@ export interface DeliverDeps {
 export interface EventDeliverer {
   /** Attempts due deliveries; cheap if there are none. With `hasNew`, also retries targets whose secret was just missing. */
   wake(hasNew?: boolean): void;
+  /** Ends the pause of a target after a failure: a person wants to know now. */
+  retryNow(key: string): void;
   /** Reports whether the next attempt is due (timers run late, and clocks are adjusted). */
   isDue(): boolean;
   /** Aborts running attempts and leaves them pending. */
@@ -43,7 +42,10 @@ export function createDeliverer(deps: DeliverDeps): EventDeliverer {
   const { storage, clock, outbox } = deps;
   const closing = new AbortController();
   const loops = new Map<string, Promise<void>>();
-  /** Targets whose last outcome could not be saved; sending again immediately would only repeat the event. */
+  /**
+   * Targets that are not tried before a time: the last outcome could not be saved, so that sending again would only
+   * repeat the event, or a paced target failed.
+   */
   const stalled = new Map<string, number>();
   /** Targets without a secret: their events wait indefinitely and are never sent unsigned. */
   const held = new Map<string, number>();
@@ -54,14 +56,16 @@ export function createDeliverer(deps: DeliverDeps): EventDeliverer {
   async function runLoop(url: string): Promise<void> {
     for (;;) {
       const now = clock.now();
-      const row = outbox.due(url, now);
+      const target = deps.findTarget(url);
+      const [row, ...others] = outbox.due(url, now, target?.mostAtOnce ?? 1);
       if (row === undefined) return;
       stalled.delete(url);
-      const found = deps.findSecretLookup(row.url);
+      const found = target?.open() ?? null;
       if (found !== null && 'missing' in found) {
         await holdTarget(url, found.missing);
         return;
       }
+      const rows = [row, ...others] as const;
       held.delete(url);
       const idle = idleMs({ dueAt: row.next_at, triedAt: tried.get(url) ?? 0, now });
       if (idle > 0) {
@@ -69,18 +73,24 @@ export function createDeliverer(deps: DeliverDeps): EventDeliverer {
         tried.set(url, now);
         continue;
       }
-      const outcome = await tryOnce(row, found);
+      const outcome = await tryOnce(rows, found);
       tried.set(url, clock.now());
       if (outcome === null || closing.signal.aborted) return;
       try {
-        await storage.write(() => recordOutcome(row, outcome, found !== null));
+        await storage.write(() => {
+          for (const each of rows) recordOutcome(each, outcome, target);
+        });
       } catch (error) {
         stalled.set(url, clock.now() + STALLED_MS);
         deps.onError(`the outcome of delivery ${row.id} was not saved: ${asSvcError(error).message}`);
         return;
       }
-      const settled = outbox.get(row.id);
-      if (settled !== undefined) deps.onTried(settled);
+      const settled = rows.flatMap(({ id }) => outbox.get(id) ?? []);
+      const pending = settled.filter(({ state }) => state === 'pending');
+      const isFailing = target?.isPaced === true && pending.length > 0;
+      if (isFailing) stalled.set(url, Math.min(...pending.map(({ next_at }) => next_at)));
+      for (const each of settled) deps.onTried(each);
+      if (isFailing) return;
     }
   }
 
@@ -94,23 +104,23 @@ export function createDeliverer(deps: DeliverDeps): EventDeliverer {
     }
   }
 
-  async function tryOnce(row: DeliveryRow, found: { secret: string } | null): Promise<SendOutcome | null> {
-    if (found === null)
-      return {
-        ok: false,
-        gone: false,
-        status: null,
-        error: 'the target is no longer in notify.webhooks',
-        retryAfterMs: null,
-      };
-    return attemptDelivery(
-      { url: row.url, body: row.body, messageId: row.message_id, secrets: [found.secret] },
-      { fetch: deps.fetch, now: clock.now(), signal: closing.signal },
-    );
+  async function tryOnce(
+    rows: Parameters<SendEvents>[0],
+    found: { send: SendEvents } | null,
+  ): Promise<SendOutcome | null> {
+    const failed = { ok: false, gone: false, status: null, retryAfterMs: null };
+    if (found === null) return { ...failed, error: 'the target is no longer in svc.yaml' };
+    try {
+      return await found.send(rows, closing.signal);
+    } catch (error) {
+      if (closing.signal.aborted) return null;
+      // Only own errors are repeated: others may contain an address with a secret.
+      return { ...failed, error: error instanceof SvcError ? error.message : 'svc could not send it' };
+    }
   }
 
-  function recordOutcome(row: DeliveryRow, outcome: SendOutcome, isConfigured: boolean): void {
-    const settled = settleTry(row, outcome, isConfigured, clock.now(), deps.random);
+  function recordOutcome(row: DeliveryRow, outcome: SendOutcome, target: DeliveryTarget | null): void {
+    const settled = settleTry(row, outcome, target, clock.now(), deps.random);
     if (!outbox.settle(row.id, settled) || settled.state !== 'dead') return;
     const { task_id, decision_id, session_id, title } = JSON.parse(row.body) as EventEnvelope;
     deps.events.append({
@@ -119,7 +129,7 @@ export function createDeliverer(deps: DeliverDeps): EventDeliverer {
       decisionId: decision_id,
       sessionId: session_id,
       via: 'engine',
-      data: { title, event: row.event, delivery: row.id, url: shownAddress(row.url), reason: settled.error },
+      data: { title, event: row.event, delivery: row.id, url: shownTarget(row.url), reason: settled.error },
     });
   }
 
@@ -154,6 +164,7 @@ export function createDeliverer(deps: DeliverDeps): EventDeliverer {
 
   return {
     wake: wakeLoops,
+    retryNow: (key) => void stalled.delete(key),
     isDue: timer.isDue,
     async close() {
       closing.abort();
@@ -167,7 +178,7 @@ export function createDeliverer(deps: DeliverDeps): EventDeliverer {
 function settleTry(
   row: DeliveryRow,
   outcome: SendOutcome,
-  isConfigured: boolean,
+  target: DeliveryTarget | null,
   now: number,
   random: () => number,
 ): DeliveryResult {
@@ -175,8 +186,8 @@ function settleTry(
   const base = { status, error, deliveredAt: null, nextAt: now };
   if (outcome.ok) return { ...base, state: 'delivered', deliveredAt: now };
   const end = row.first_at + GIVE_UP_MS;
-  if (!isConfigured || now >= end) return { ...base, state: 'dead' };
+  if (target === null || now >= end) return { ...base, state: 'dead' };
   const pause = outcome.retryAfterMs ?? nextTryMs(row.attempts + 1, random);
   // The last attempt is at the end of the 24 hours, not up to an hour earlier.
-  return { ...base, state: 'pending', nextAt: Math.min(end, now + pause) };
+  return { ...base, state: 'pending', nextAt: target.postpone(Math.min(end, now + pause)) };
 }

@@ -20,6 +20,25 @@ export const EVENTS = {
 /** The id of an outbound event. */
 export type OutboundEvent = keyof typeof EVENTS;
 
+/** The name of an event for people, before its title. */
+export const EVENT_WORDS: Readonly<Record<string, string>> = {
+  task_created: 'New task',
+  needs_approval: 'Waits for approval',
+  approved: 'Approved',
+  denied: 'Denied',
+  dispatched: 'Started',
+  sealed: 'Sealed',
+  failed: 'Failed',
+  ask_opened: 'A worker asks',
+  ask_answered: 'Answered',
+  ask_timeout: 'Not answered in time',
+  worktree_promoted: 'Promoted',
+  promote_conflict: 'Conflict during promotion',
+  lock_expired: 'A lock expired',
+  budget_exhausted: 'A budget is used up',
+  alert: 'Alert',
+};
+
 export const EVENT_NAMES = Object.keys(EVENTS) as OutboundEvent[];
 
 /** The body that a target receives; absent values are null. It never contains a prompt, file content or diff. */

@@ -2,38 +2,43 @@ import type { Tasks } from '../board/tasks/index.ts';
 import type { Clock } from '../core/base/clock.ts';
 import { SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
-import { shownAddress } from '../core/http/shown-address.ts';
+import type { ProxySettings } from '../core/http/proxies.ts';
 import type { EventLog, LoggedEvent, Storage } from '../storage/index.ts';
-import { createDeliverer, type DeliverySecretLookup } from './deliver.ts';
+import type { PushEntry } from './config.ts';
+import { createDeliverer } from './deliver.ts';
 import { buildEnvelope } from './envelope.ts';
 import { EVENTS, type OutboundEvent } from './events.ts';
+import type { PushFacts } from './push/compose-message.ts';
+import { createPushTarget } from './push/index.ts';
 import {
   createOutbox,
+  type DeliveryProblem,
   type DeliveryRow,
   type DeliveryState,
   type EventDelivery,
   toDelivery,
 } from './rows.ts';
+import { shownTarget } from './shown-target.ts';
+import type { DeliveryTarget } from './targets.ts';
+import { createWebhookTarget, type EventTarget } from './webhook-target.ts';
 
-export type { OutboundEvent } from './events.ts';
-export type { DeliveryState, EventDelivery } from './rows.ts';
-
-/** One entry of `notify.webhooks`. */
-export interface EventTarget {
-  url: string;
-  /** Defaults to all events. */
-  events?: readonly OutboundEvent[] | undefined;
-  secret_env?: string | undefined;
-}
+export type { DeliveryProblem, DeliveryState, EventDelivery } from './rows.ts';
+export type { EventTarget } from './webhook-target.ts';
 
 export interface NotifyDeps {
   storage: Storage;
   events: EventLog;
   clock: Clock;
   /** Read at every event, so a reloaded configuration takes effect immediately. */
-  config(): { notify: { webhooks: readonly EventTarget[] }; webhook: { secret_env: unknown } };
+  config(): {
+    notify: { webhooks: readonly EventTarget[]; push: readonly PushEntry[]; quiet: string };
+    webhook: { secret_env: unknown };
+  };
   tasks: Pick<Tasks, 'get'>;
   workspaceName(): string;
+  /** Returns what a message to a phone may say of an event; call it inside the event's transaction. */
+  describeOutside(event: LoggedEvent): Omit<PushFacts, 'event' | 'workspace'>;
+  proxies(): ProxySettings;
   /** Looks up the value of a variable. */
   secret(name: string): string | undefined;
   log?: { error(facts: Record<string, unknown>, message: string): void };
@@ -53,11 +58,13 @@ export interface Notify {
   /** Sends a delivery again now, under the same message id. Throws `not_found`. */
   redeliver(id: number): Promise<EventDelivery>;
   /**
-   * Sends an `alert` titled `test` to every target, or to the one at `url`, and resolves after the first attempt of
+   * Sends an `alert` titled `test` to every target, or to the named one, and resolves after the first attempt of
    * each. Throws `not_found` if the target does not exist.
    */
-  test(url?: string): Promise<EventDelivery[]>;
+  test(name?: string): Promise<EventDelivery[]>;
   counts(): Record<DeliveryState, number>;
+  /** Returns the targets whose pending deliveries have failed. */
+  problems(): DeliveryProblem[];
   /** Aborts running attempts and leaves them pending for the next start. */
   close(): Promise<void>;
 }
@@ -68,42 +75,18 @@ const TEST_MS = 25_000;
 
 const isOutbound = (kind: string): kind is OutboundEvent => Object.hasOwn(EVENTS, kind);
 
-/** Returns the secret that signs the events of a target; null for an address that is no longer configured. */
-function findSecretLookup(
-  url: string,
-  { config, secret: findSecret }: Pick<NotifyDeps, 'config' | 'secret'>,
-): DeliverySecretLookup | null {
-  const target = config().notify.webhooks.find((each) => each.url === url);
-  if (target === undefined) return null;
-  const own = target.secret_env ?? '';
-  const { secret_env: shared } = config().webhook;
-  // A secret per route must not be used for events: their receivers could sign requests with it.
-  const named = own !== '' ? own : typeof shared === 'string' ? shared : '';
-  const names = named.split(',').map((name) => name.trim());
-  for (const name of names) {
-    const secret = name === '' ? undefined : findSecret(name);
-    if (secret !== undefined && secret !== '') return { secret };
-  }
-  const known = names.filter((name) => name !== '').join(', ');
-  return {
-    missing: known === '' ? 'set secret_env of the entry, or webhook.secret_env' : `${known} is not set`,
-  };
-}
-
-/** Returns the targets with an address, or all of them. Throws `not_found` for none. */
-function listTargets(webhooks: readonly EventTarget[], url: string | undefined): EventTarget[] {
-  const targets =
-    url === undefined
-      ? [...webhooks]
-      : // As configured, or as displayed.
-        webhooks.filter((each) => each.url === url || shownAddress(each.url) === url);
-  if (targets.length > 0) return targets;
+/** Returns the targets that a person names, or all of them. Throws `not_found` for none. */
+function chooseTargets(targets: readonly DeliveryTarget[], name: string | undefined): DeliveryTarget[] {
+  const chosen =
+    name === undefined
+      ? [...targets]
+      : // As configured, as displayed, or by the first word.
+        targets.filter(({ key }) => [key, shownTarget(key), key.split(' ')[0]].includes(name));
+  if (chosen.length > 0) return chosen;
   throw new SvcError(
     'not_found',
-    url === undefined ? 'notify.webhooks is empty' : `no target ${shownAddress(url)}`,
-    {
-      hint: 'notify.webhooks in svc.yaml lists the targets',
-    },
+    name === undefined ? 'notify.webhooks and notify.push are empty' : `no target ${shownTarget(name)}`,
+    { hint: 'notify.webhooks and notify.push in svc.yaml list the targets' },
   );
 }
 
@@ -115,31 +98,67 @@ export function createNotify(deps: NotifyDeps): Notify {
   let added = 0;
   let mayBeDue = false;
   /** Set while `test` appends its event, which also goes to targets that did not subscribe to alerts. */
-  let testTargets: readonly EventTarget[] | null = null;
+  let isTesting = false;
 
   const deliverer = createDeliverer({
     storage,
     events,
     clock,
     outbox,
-    fetch: deps.fetch ?? globalThis.fetch,
     random: deps.random ?? Math.random,
-    findSecretLookup: (url) => findSecretLookup(url, deps),
+    findTarget: (key) => listTargets().find((target) => target.key === key) ?? null,
     onTried(row) {
       waiting.get(row.id)?.(row);
     },
     onError: (message) => deps.log?.error({}, message),
   });
 
-  /** Adds outbox rows for `event` and returns their ids. Call inside the event's transaction. */
-  function enqueueEvent(event: LoggedEvent, targets: readonly EventTarget[]): number[] {
-    const id = `${events.logId}-${event.seq}`;
+  function buildWebhookBody(event: LoggedEvent, id: string): string {
     const task = event.taskId === null ? null : tasks.get(event.taskId);
-    const body = JSON.stringify(buildEnvelope(event, task, { id, workspace: deps.workspaceName() }));
+    return JSON.stringify(buildEnvelope(event, task, { id, workspace: deps.workspaceName() }));
+  }
+
+  function buildPushBody(event: LoggedEvent): string {
+    const facts = deps.describeOutside(event);
+    const reason = isTesting ? 'svc notify test sent this' : facts.reason;
+    return JSON.stringify({ ...facts, reason, event: event.kind, workspace: deps.workspaceName() });
+  }
+
+  /** Lists the targets of the current configuration. Entries with the same key are one target. */
+  function listTargets(): DeliveryTarget[] {
+    const { notify, webhook } = config();
+    const fetch = deps.fetch ?? globalThis.fetch;
+    const targets = [
+      ...notify.webhooks.map((entry) =>
+        createWebhookTarget(entry, {
+          ...deps,
+          fetch,
+          shared: webhook.secret_env,
+          buildBody: buildWebhookBody,
+        }),
+      ),
+      ...notify.push.map((entry) =>
+        createPushTarget(entry, { ...deps, quiet: notify.quiet, buildBody: buildPushBody }),
+      ),
+    ];
+    return targets.filter(({ key }, at) => targets.findIndex((each) => each.key === key) === at);
+  }
+
+  /** Adds outbox rows for `event` and returns their ids. Call inside the event's transaction. */
+  function enqueueEvent(event: LoggedEvent, targets: readonly DeliveryTarget[]): number[] {
+    const id = `${events.logId}-${event.seq}`;
     const now = clock.now();
-    // Entries with the same address are one target.
-    const ids = [...new Set(targets.map((target) => target.url))].map((url) =>
-      outbox.add({ seq: event.seq, event: event.kind, messageId: id, url, body, now }),
+    const ids = targets.map((target) =>
+      outbox.add({
+        seq: event.seq,
+        event: event.kind,
+        messageId: id,
+        url: target.key,
+        body: target.buildBody(event, id),
+        now,
+        // A person waits for a test.
+        dueAt: isTesting ? now : target.postpone(now),
+      }),
     );
     mayBeDue = true;
     added += ids.length;
@@ -151,10 +170,10 @@ export function createNotify(deps: NotifyDeps): Notify {
   }
 
   events.onAppend((event) => {
-    const { webhooks } = config().notify;
+    const { webhooks, push } = config().notify;
     const { kind } = event;
-    if (webhooks.length === 0 || testTargets !== null || !isOutbound(kind)) return;
-    const targets = webhooks.filter((target) => target.events === undefined || target.events.includes(kind));
+    if (webhooks.length + push.length === 0 || isTesting || !isOutbound(kind)) return;
+    const targets = listTargets().filter((target) => target.wants(event, kind));
     if (targets.length > 0) enqueueEvent(event, targets);
   });
 
@@ -194,29 +213,35 @@ export function createNotify(deps: NotifyDeps): Notify {
         mayBeDue = true;
         return outbox.get(id);
       });
-      if (row !== undefined) return toDelivery(row);
+      if (row !== undefined) {
+        deliverer.retryNow(row.url);
+        deliverer.wake();
+        return toDelivery(row);
+      }
       throw new SvcError('not_found', `no delivery ${id}`, {
         hint: sentence`{notify.deliveries} lists them`,
       });
     },
 
-    async test(url) {
-      const targets = listTargets(config().notify.webhooks, url);
+    async test(name) {
+      const targets = chooseTargets(listTargets(), name);
+      for (const { key } of targets) deliverer.retryNow(key);
       const tried = await storage.write(() => {
-        testTargets = targets;
+        isTesting = true;
         try {
           const data = { title: 'test', reason: 'svc notify test' };
           const event = events.append({ kind: 'alert', via: 'engine', data });
           // Registered before the commit, so no attempt can end unnoticed.
           return enqueueEvent(event, targets).map(reportTry);
         } finally {
-          testTargets = null;
+          isTesting = false;
         }
       });
       return Promise.all(tried);
     },
 
     counts: outbox.counts,
+    problems: outbox.listProblems,
 
     async close() {
       clearImmediate(first);

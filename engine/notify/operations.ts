@@ -49,11 +49,11 @@ export function notifyOperations(notify: Notify) {
     }),
     operation({
       name: 'notify.test',
-      about: 'send a signed test event to every target, or to one, and wait for the answers',
+      about: 'send a test event to every target, or to one, and wait for the answers',
       seat: 'chair',
       changes: true,
-      input: z.strictObject({ url: z.string().min(1).optional() }),
-      run: ({ url }) => notify.test(url),
+      input: z.strictObject({ to: z.string().min(1).optional() }),
+      run: ({ to }) => notify.test(to),
     }),
   ];
 }

@@ -1,6 +1,6 @@
 import { rfc3339 } from '../core/base/clock.ts';
-import { shownAddress } from '../core/http/shown-address.ts';
 import type { Storage } from '../storage/index.ts';
+import { shownTarget } from './shown-target.ts';
 
 export type DeliveryState = 'pending' | 'delivered' | 'dead';
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const satisfies DeliveryState[];
@@ -11,7 +11,7 @@ export interface EventDelivery {
   event: string;
   /** The same for every attempt and every target of one event. */
   messageId: string;
-  /** The target's address without its secret parts; see `shownAddress`. */
+  /** The target without its secret parts; see `shownTarget`. */
   url: string;
   state: DeliveryState;
   attempts: number;
@@ -22,6 +22,12 @@ export interface EventDelivery {
   /** HTTP status of the last attempt; null without a response. */
   lastStatus: number | null;
   lastError: string | null;
+}
+
+/** A target that does not take events at the moment. */
+export interface DeliveryProblem {
+  target: string;
+  problem: string;
 }
 
 export interface DeliveryRow {
@@ -46,7 +52,7 @@ export const toDelivery = (row: DeliveryRow): EventDelivery => ({
   id: row.id,
   event: row.event,
   messageId: row.message_id,
-  url: shownAddress(row.url),
+  url: shownTarget(row.url),
   state: row.state,
   attempts: row.attempts,
   createdAt: rfc3339(row.created_at),
@@ -68,6 +74,13 @@ export interface DeliveryResult {
 const KEEP_DELIVERED_MS = 7 * 86_400_000;
 const KEEP_DEAD_MS = 30 * 86_400_000;
 
+// Skips from address to address in the index, so that the backlog of a dead target is not scanned.
+const TARGETS = `target (url) AS (
+  SELECT min(url) FROM delivery WHERE state = 'pending'
+  UNION ALL
+  SELECT (SELECT min(d.url) FROM delivery d WHERE d.state = 'pending' AND d.url > target.url)
+  FROM target WHERE target.url IS NOT NULL)`;
+
 export type EventOutbox = ReturnType<typeof createOutbox>;
 
 /** Creates access to the outbox table. Methods that change it are called inside `storage.write`. */
@@ -77,14 +90,9 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?)`);
   const byId = db.prepare<unknown[], DeliveryRow>('SELECT * FROM delivery WHERE id = ?');
   const due = db.prepare<unknown[], DeliveryRow>(
-    `SELECT * FROM delivery WHERE state = 'pending' AND url = +? AND next_at <= +? ORDER BY next_at, id LIMIT 1`,
+    `SELECT * FROM delivery WHERE state = 'pending' AND url = +? AND next_at <= +? ORDER BY next_at, id LIMIT +?`,
   );
-  // Skips from address to address in the index, so that the backlog of a dead target is not scanned.
-  const dueUrls = db.prepare<unknown[], { url: string }>(`WITH RECURSIVE target (url) AS (
-      SELECT min(url) FROM delivery WHERE state = 'pending'
-      UNION ALL
-      SELECT (SELECT min(d.url) FROM delivery d WHERE d.state = 'pending' AND d.url > target.url)
-      FROM target WHERE target.url IS NOT NULL)
+  const dueUrls = db.prepare<unknown[], { url: string }>(`WITH RECURSIVE ${TARGETS}
     SELECT url FROM target WHERE url IS NOT NULL AND EXISTS
       (SELECT 1 FROM delivery d WHERE d.state = 'pending' AND d.url = target.url AND d.next_at <= ?)`);
   const nextAfter = db.prepare<unknown[], { at: number | null }>(
@@ -111,6 +119,13 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
   const counts = db.prepare<unknown[], { state: DeliveryState; n: number }>(
     "SELECT state, n FROM state_count WHERE of = 'delivery'",
   );
+  const pendingUrls = db.prepare<unknown[], { url: string }>(
+    `WITH RECURSIVE ${TARGETS} SELECT url FROM target WHERE url IS NOT NULL`,
+  );
+  // Of the next ones only: a dead target may have a long backlog.
+  const problemOf = db.prepare<unknown[], { last_error: string }>(`SELECT last_error FROM
+    (SELECT last_error FROM delivery WHERE state = 'pending' AND url = +? ORDER BY next_at, id LIMIT 20)
+    WHERE last_error IS NOT NULL LIMIT 1`);
   const purge = db.prepare(`DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE state <> 'pending'
     AND created_at < ? AND (state = 'delivered' OR created_at < ?) ORDER BY created_at LIMIT 500)`);
 
@@ -122,12 +137,14 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
       url: string;
       body: string;
       now: number;
+      dueAt: number;
     }): number {
-      const { seq, event, messageId, url, body, now } = row;
-      return Number(insert.run(seq, event, messageId, url, body, now, now, now).lastInsertRowid);
+      const { seq, event, messageId, url, body, now, dueAt } = row;
+      return Number(insert.run(seq, event, messageId, url, body, now, dueAt, dueAt).lastInsertRowid);
     },
     get: (id: number): DeliveryRow | undefined => byId.get(id),
-    due: (url: string, now: number): DeliveryRow | undefined => due.get(url, now),
+    /** Returns the due deliveries of a target, the longest due first. */
+    due: (url: string, now: number, limit: number): DeliveryRow[] => due.all(url, now, limit),
     dueUrls: (now: number): string[] => dueUrls.all(now).map(({ url }) => url),
     /** Returns the earliest due time after `now`; null when nothing is scheduled. */
     nextAfter: (now: number): number | null => nextAfter.get(now)?.at ?? null,
@@ -153,6 +170,12 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
       for (const { state, n } of counts.all()) found[state] = n;
       return found;
     },
+    /** Returns each target whose pending deliveries have failed, with the reason. */
+    listProblems: (): DeliveryProblem[] =>
+      pendingUrls.all().flatMap(({ url }) => {
+        const problem = problemOf.get(url)?.last_error;
+        return problem === undefined ? [] : [{ target: shownTarget(url), problem }];
+      }),
     /** Deletes deliveries that were settled long ago. */
     purge(now: number): void {
       purge.run(now - KEEP_DELIVERED_MS, now - KEEP_DEAD_MS);

@@ -89,6 +89,9 @@ export function formatStatus(status: Status): string {
       status.held_agents.length === 0 ? null : `${status.held_agents.join(', ')} (svc agents shows why)`,
     ],
     ['deliveries', `${status.deliveries.pending} pending, ${status.deliveries.dead} dead`],
+    ...status.delivery_problems.map(
+      ({ target, problem }) => ['not delivered', toPrintable(`${target}: ${problem}`)] as const,
+    ),
     ['link', describeLink(status.link)],
     [
       'config',

@@ -56,7 +56,7 @@ const deliveries = defineCommand({
         { head: 'answer', value: (row) => row.last_error ?? row.last_status },
         { head: 'to', value: (row) => row.url, flexible: true },
       ],
-      empty: 'no deliveries; notify.webhooks in svc.yaml sets where events go',
+      empty: 'no deliveries; notify.webhooks and notify.push in svc.yaml set where events go',
     });
   },
 });
@@ -77,13 +77,19 @@ const redeliver = defineCommand({
 
 const test = defineCommand({
   name: 'notify test',
-  about: 'send a signed test event to the webhooks and wait for their answers',
-  flags: { url: { type: 'string', value: 'url', about: 'only to this entry of notify.webhooks' } },
-  examples: ['notify test', 'notify test --url https://example.com/hook'],
+  about: 'send a test message to the webhooks and phones and wait for the answers',
+  flags: {
+    to: {
+      type: 'string',
+      value: 'target',
+      about: 'only to this one: ntfy, telegram, or the url of an entry of notify.webhooks',
+    },
+  },
+  examples: ['notify test', 'notify test --to telegram', 'notify test --to https://example.com/hook'],
   async run(context) {
-    const { url } = context.flags;
+    const { to } = context.flags;
     const client = await context.engine();
-    const tried = await client.call('notify.test', url === undefined ? {} : { url });
+    const tried = await client.call('notify.test', to === undefined ? {} : { to });
     context.result(tried, (rows) =>
       rows
         .map(

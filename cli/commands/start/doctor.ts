@@ -6,6 +6,7 @@ import { type DoctorCheck, reportWarning } from '../../doctor/check.ts';
 import { checkClock, checkData } from '../../doctor/data.ts';
 import {
   checkAddresses,
+  checkDeliveries,
   checkEngine,
   checkLink,
   checkSources,
@@ -67,7 +68,7 @@ export async function collectChecks(context: CommandContext, isLive = false): Pr
   return [
     ...machine,
     ...(running === null ? listUnchecked(configured) : [running.check]),
-    ...(engine === null ? [] : [...checkSupervision(engine), ...checkSources(engine), ...checkLink(engine)]),
+    ...(engine === null ? [] : [...checkSupervision(engine), ...checkSources(engine), ...checkDeliveries(engine), ...checkLink(engine)]),
     ...(engine === null || workspace === null || engine.version !== version
       ? []
       : [...(await checkEngineEnvironment(engine, workspace)), ...(await checkMachines(context))]),

@@ -35,6 +35,7 @@ export interface EngineStatus {
   /** Suspended agents. */
   heldAgents: string[];
   deliveries: { pending: number; delivered: number; dead: number };
+  deliveryProblems: { target: string; problem: string }[];
   link: LinkStatus;
   /** Why the configuration on disk is not the one in use; null if it is. */
   configProblem: string | null;

@@ -1,18 +1,33 @@
 import type { Board } from '../../board/index.ts';
 import { isLoopback, listReceiverSecrets, parseAddress } from '../../config/index.ts';
+import { readProxies } from '../../core/http/proxies.ts';
 import { findWorkspaceHostedBy } from '../../core/workspace/neighbours.ts';
 import type { Dispatcher } from '../../dispatch/index.ts';
 import { type EngineGateway, sumByTier } from '../../gateway/index.ts';
-import { type AccountLeases, createLink } from '../../link/index.ts';
+import { type AccountLeases, createLink, type Link } from '../../link/index.ts';
+import { buildLinkEvent } from '../../link/outgoing.ts';
 import { createNotify } from '../../notify/index.ts';
 import { createConfiguredReceiver } from '../../receiver/configured.ts';
 import { createReceiver } from '../../receiver/index.ts';
 import { createListeners } from '../../receiver/listeners.ts';
 import { createSources } from '../../sources/index.ts';
+import type { LoggedEvent } from '../../storage/index.ts';
 import { findPortOwners } from '../../workers/runner/processes/index.ts';
 import { createForgePrograms } from './person-environment.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import type { WorkerModules } from './workers.ts';
+
+/** Returns the page of the linked server about a decision, otherwise that of the task's source; null for none. */
+function findPage(
+  linked: ReturnType<Link['linked']>,
+  decisionId: string | null,
+  sourceUrl: string | null,
+): string | null {
+  if (linked === null || linked.revokedAt !== null) return sourceUrl;
+  const { server, workspace } = linked;
+  if (decisionId !== null) return `${server}/app/decisions/${workspace}/${decisionId}`;
+  return sourceUrl ?? `${server}/app`;
+}
 
 /** Builds the modules that talk to other machines: `engine/notify`, `engine/link`, `engine/receiver` and `engine/sources`. */
 export function createOutsideModules(
@@ -22,6 +37,14 @@ export function createOutsideModules(
 ) {
   const { storage, events, clock, log, env, root, dataId, config, secret, requireConsent, closing } = shared;
   const { tasks, decisions, workflow } = others.board;
+  /** Describes an event for a phone by the rules for the linked server, with a page about it. */
+  function describeOutside(event: LoggedEvent) {
+    const task = event.taskId === null ? null : tasks.get(event.taskId);
+    const origin = task === null ? null : tasks.readOrigin(task.taskId);
+    const { titles } = config().server;
+    const told = buildLinkEvent(event, task, origin, { id: '', titles });
+    return { ...told, link: findPage(link.linked(), event.decisionId, task?.sourceUrl ?? null) };
+  }
   const notify = createNotify({
     storage,
     events,
@@ -29,6 +52,8 @@ export function createOutsideModules(
     config,
     tasks,
     workspaceName: () => config().workspace.name,
+    describeOutside,
+    proxies: () => readProxies(env),
     secret,
     log,
   });

@@ -40,6 +40,7 @@ export function createEngineStatus(
       containment,
       heldAgents: modules.circuits.listCircuits().map(({ agent }) => agent),
       deliveries: modules.notify.counts(),
+      deliveryProblems: modules.notify.problems(),
       link: link.status(),
       configProblem: keeper.problem(),
       restartNeeded: keeper.restartNeeded(),

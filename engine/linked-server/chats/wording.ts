@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatCount } from '../../core/base/text.ts';
 import type { PendingDecision } from '../../core/link-protocol/messages.ts';
+import { EVENT_WORDS } from '../../notify/sending/index.ts';
 import { type CrowdFacts, countCrowd } from './crowds.ts';
 import { describeOrigin, nameDecision } from './describe.ts';
 import type { MessageFacts } from './message-rows.ts';
@@ -8,25 +9,6 @@ import type { ChatButton, ChatMessage, ChatSpan } from './service.ts';
 import { formatSpans, own } from './spans.ts';
 
 // Builds message texts. Text from outside is never joined to our own: it stays a separate span.
-
-/** The name of an event, before its title. */
-const EVENT_WORDS: Readonly<Record<string, string>> = {
-  task_created: 'New task',
-  needs_approval: 'Waits for approval',
-  approved: 'Approved',
-  denied: 'Denied',
-  dispatched: 'Started',
-  sealed: 'Sealed',
-  failed: 'Failed',
-  ask_opened: 'A worker asks',
-  ask_answered: 'Answered',
-  ask_timeout: 'Not answered in time',
-  worktree_promoted: 'Promoted',
-  promote_conflict: 'Conflict during promotion',
-  lock_expired: 'A lock expired',
-  budget_exhausted: 'A budget is used up',
-  alert: 'Alert',
-};
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 

@@ -19,18 +19,30 @@ export interface SendOutcome {
   retryAfterMs: number | null;
 }
 
-/**
- * Sends one POST, signed with each of the secrets, the newest first. Null when `signal` aborted it, since the outcome is then
- * unknown.
- */
-export async function attemptDelivery(
+/** What sending needs of its surroundings. */
+export interface SendOptions {
+  fetch: typeof globalThis.fetch;
+  now: number;
+  /** Ends the attempt. */
+  signal: AbortSignal;
+}
+
+/** Sends an event in one POST, signed with each of the secrets, the newest first. See `postOnce`. */
+export const attemptDelivery = (
   {
     url,
     body,
     messageId,
     secrets,
   }: { url: string; body: string; messageId: string; secrets: SigningSecrets },
-  { fetch, now, signal }: { fetch: typeof globalThis.fetch; now: number; signal: AbortSignal },
+  options: SendOptions,
+): Promise<SendOutcome | null> =>
+  postOnce({ url, body, headers: signedHeaders({ secrets, messageId, body, now: options.now }) }, options);
+
+/** Sends one POST of JSON. Null when `signal` aborted it, since the outcome is then unknown. */
+export async function postOnce(
+  { url, body, headers: given }: { url: string; body: string; headers: Readonly<Record<string, string>> },
+  { fetch, now, signal }: SendOptions,
 ): Promise<SendOutcome | null> {
   // Not AbortSignal.any: `signal` lives as long as the engine and would accumulate dependents.
   const ending = new AbortController();
@@ -42,7 +54,7 @@ export async function attemptDelivery(
     const headers: Record<string, string> = {
       'content-type': 'application/json',
       'user-agent': 'svc',
-      ...signedHeaders({ secrets, messageId, body, now }),
+      ...given,
     };
     if (target.username !== '' || target.password !== '') {
       // fetch rejects an address with credentials, and its message repeats them.

@@ -77,6 +77,7 @@ test('exactly the keys that name a program, an address, a guard or a path need c
     ...['telemetry.work', 'ui.addr', 'workspace.root'],
     ...['secret_env', 'allow', 'require_approval', 'templates'].map((key) => `webhook.${key}`),
     'notify.webhooks',
+    'notify.push',
     'retain.events',
     'retain.tasks',
     'retain.logs',

@@ -145,6 +145,29 @@ refuses(
   /webhooks\[0\]\.url: is required/,
 );
 
+refuses(
+  'a phone has a known kind',
+  'notify: {push: [{kind: pushover, topic_env: SVC_TOPIC}]}',
+  /push\[0\]\.kind: /,
+);
+refuses(
+  'the topic of a phone is in a variable',
+  'notify: {push: [{kind: ntfy, topic_env: ""}]}',
+  /push\[0\]\.topic_env: /,
+);
+refuses(
+  'a chat is an id',
+  'notify: {push: [{kind: telegram, token_env: SVC_BOT, chat: "my chat"}]}',
+  /push\[0\]\.chat: expected the id of a chat, which svc notify pair prints/,
+);
+for (const [hours, why] of [
+  ['10pm-7am', /notify\.quiet: expected hours such as 22:00-07:00/],
+  ['25:00-07:00', /notify\.quiet: expected hours/],
+  ['22:00-22:00', /notify\.quiet: quiet hours must end at another time/],
+  ['22:00-07:00 Berlin', /notify\.quiet: unknown time zone Berlin; write it like Europe\/Berlin/],
+] as const)
+  refuses(`quiet hours are not ${hours}`, `notify: {quiet: "${hours}"}`, why);
+
 test('a secret in place of its variable is refused and never repeated', (t) => {
   const secrets = [
     'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',

@@ -27,6 +27,8 @@ test('the reference lists 87 keys in 20 sections, besides webhook, notify, retai
     'webhook.require_approval',
     'webhook.templates',
     'notify.webhooks',
+    'notify.push',
+    'notify.quiet',
     'retain.events',
     'retain.tasks',
     'retain.logs',

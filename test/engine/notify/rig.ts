@@ -2,6 +2,9 @@ import { rmSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { NO_PROXIES } from '../../../engine/core/http/proxies.ts';
+import { buildLinkEvent } from '../../../engine/link/outgoing.ts';
+import type { PushEntry } from '../../../engine/notify/config.ts';
 import {
   createNotify,
   type EventTarget,
@@ -63,6 +66,9 @@ export interface NotifyRig extends Spine {
   clock: FakeClock;
   notify: Notify;
   targets: EventTarget[];
+  push: PushEntry[];
+  quiet: string;
+  titles: 'given' | 'all' | 'none';
   env: Record<string, string | undefined>;
   /** A task that waits for approval: two outbound events. */
   makeTask(title?: string): Promise<void>;
@@ -76,7 +82,14 @@ export interface NotifyRig extends Spine {
 export function notifyRig(targets: EventTarget[], deps: Partial<NotifyDeps> = {}): NotifyRig {
   const folder = temporaryFolder('svc-notify-');
   const clock = fakeClock();
-  const rig = { clock, targets, env: { SVC_NOTIFY_SECRET: 'shh' } } as unknown as NotifyRig;
+  const rig = {
+    clock,
+    targets,
+    push: [],
+    quiet: '',
+    titles: 'given',
+    env: { SVC_NOTIFY_SECRET: 'shh' },
+  } as unknown as NotifyRig;
   const build = (more: Partial<NotifyDeps>) => {
     Object.assign(rig, openSpine(join(folder, 'svc.db'), clock));
     rig.notify = createNotify({
@@ -84,11 +97,18 @@ export function notifyRig(targets: EventTarget[], deps: Partial<NotifyDeps> = {}
       events: rig.events,
       clock,
       config: () => ({
-        notify: { webhooks: rig.targets },
+        notify: { webhooks: rig.targets, push: rig.push, quiet: rig.quiet },
         webhook: { secret_env: 'SVC_UNSET, SVC_NOTIFY_SECRET' },
       }),
       tasks: rig.tasks,
       workspaceName: () => 'bench',
+      describeOutside(event) {
+        const task = event.taskId === null ? null : rig.tasks.get(event.taskId);
+        const origin = task === null ? null : rig.tasks.readOrigin(task.taskId);
+        const told = buildLinkEvent(event, task, origin, { id: '', titles: rig.titles });
+        return { ...told, link: task?.sourceUrl ?? null };
+      },
+      proxies: () => NO_PROXIES,
       secret: (name) => rig.env[name],
       random: () => 0.5,
       ...more,

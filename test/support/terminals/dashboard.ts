@@ -299,6 +299,7 @@ export const engineStatus = (more: Partial<StatusRow> = {}): StatusRow => ({
   containment: null,
   held_agents: [],
   deliveries: { pending: 0, delivered: 0, dead: 0 },
+  delivery_problems: [],
   link: {
     state: 'off',
     server: null,

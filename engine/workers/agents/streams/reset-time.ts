@@ -1,4 +1,4 @@
-import { findWallTimes } from './time-zone.ts';
+import { findWallTimes } from '../../../core/base/time-zone.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
