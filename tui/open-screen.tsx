@@ -16,7 +16,7 @@ export const openScreen = (options: DashboardOptions, file: PreferenceFile): Pro
 function createDashboard(
   options: DashboardOptions,
   { preferences }: PreferenceFile,
-  { effects, borrowTerminal, fail }: ScreenActions,
+  { effects, noticeTerminal, borrowTerminal, fail }: ScreenActions,
 ): ShownDashboard {
   const handlers: EffectHandlers = {
     ...effects,
@@ -35,7 +35,12 @@ function createDashboard(
   });
   if (options.select) store.send({ type: 'go', ...options.select });
   if (options.firstTask) openFirstTask(store);
-  const sync = createEngineSync({ store, connect: options.connect, onFirstConnectFailed: fail });
+  const sync = createEngineSync({
+    store,
+    connect: options.connect,
+    noticeTerminal,
+    onFirstConnectFailed: fail,
+  });
   return {
     store: drawAlone(store),
     describeTitle: () => describeWaitingCount(store.getState()),

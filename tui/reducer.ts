@@ -28,7 +28,6 @@ import { handleOverlayBurst, handleOverlayKey, insertInOverlay, takesText } from
 import { PANE_IDS, type PaneId } from './pane-ids.ts';
 import { getPane } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
-import { describeWaitingCount } from './panes/waiting.ts';
 import { applyDataChange, type DataChange } from './state/data.ts';
 import { addDetail, dropWorkDetails } from './state/details.ts';
 import { filterRows } from './state/filter.ts';
@@ -54,6 +53,7 @@ export type DashboardEvent =
   | { type: 'paste'; text: string }
   | { type: 'resize'; size: ScreenSize }
   | { type: 'mouse'; input: MouseInput }
+  | { type: 'focus'; hasFocus: boolean }
   | { type: 'tick'; at: number }
   | { type: 'link'; link: Partial<EngineLink> }
   | { type: 'data'; change: DataChange; at: number }
@@ -109,6 +109,8 @@ function applyEvent(state: State, event: DashboardEvent): StateTransition {
       return handleMouse({ ...state, refused: null, awaited: null }, event.input);
     case 'resize':
       return transitionTo({ ...state, size: event.size });
+    case 'focus':
+      return transitionTo({ ...state, hasFocus: event.hasFocus });
     case 'tick':
       return transitionTo(expireMessage({ ...state, now: event.at }));
     case 'link':
@@ -121,7 +123,7 @@ function applyEvent(state: State, event: DashboardEvent): StateTransition {
       );
       const details = isPlanOutdated ? [] : state.details;
       const next = { ...state, data, details, now: Math.max(state.now, event.at) };
-      return transitionTo(next, ...(arrived ? listAlerts(next) : []));
+      return transitionTo(next, ...(arrived && next.preferences.bell ? [{ do: 'bell' } as const] : []));
     }
     case 'detail':
       return transitionTo(askWhenFetched({ ...state, details: addDetail(state, event.loaded) }));
@@ -196,15 +198,6 @@ function changeLink(state: State, change: Partial<EngineLink>): State {
   return state.armed === null || findBindingById(state.armed.binding)?.asksOnlyOnLoss === true
     ? idle
     : withdraw(idle, `${state.armed.subject.id}: nothing was done, the engine is not running`);
-}
-
-/** Returns the alerts that a person wants when something new waits. */
-function listAlerts(state: State): DashboardEffect[] {
-  const { bell, notices } = state.preferences;
-  return [
-    ...(bell ? [{ do: 'bell' } as const] : []),
-    ...(notices ? [{ do: 'notice', text: describeWaitingCount(state) } as const] : []),
-  ];
 }
 
 const removeOne = (all: readonly string[], one: string): string[] => {

@@ -8,6 +8,8 @@ import { App, type InkTerminal } from './app.tsx';
 import type { EffectHandlers } from './effects.ts';
 import type { DashboardEnd, TerminalOptions } from './options.ts';
 import type { PreferenceFile } from './preferences/preference-file.ts';
+import type { NoticeTerminal } from './sync/follow-notices.ts';
+import { createNoticeFormatter, FOCUS_OFF, FOCUS_ON, findNoticeForm, takeFocus } from './terminal-notices.ts';
 
 const BELL = '\u0007';
 /** DECAWM: whether an overlong line wraps to the next one, which would scroll the screen. */
@@ -31,6 +33,7 @@ export const getTerminalSize = (out: NodeJS.WriteStream) => ({
 export interface ScreenActions {
   /** Terminal actions for effects, for all workspaces. */
   effects: Omit<EffectHandlers, 'call' | 'calls' | 'edit' | 'command' | 'start-engine' | 'across'>;
+  noticeTerminal: NoticeTerminal;
   /** Lends the terminal to another program until `use` settles. One at a time. */
   borrowTerminal(use: () => Promise<void>): Promise<void>;
   /** Ends the dashboard with an error. */
@@ -68,10 +71,17 @@ export async function showOnScreen(
     hasMouse = isOn;
     stdout.write(isOn ? MOUSE_ON : MOUSE_OFF);
   }
+  let reportsFocus = false;
+  function setFocusReports(isOn: boolean): void {
+    if (isOn === reportsFocus) return;
+    reportsFocus = isOn;
+    stdout.write(isOn ? FOCUS_ON : FOCUS_OFF);
+  }
   /** Gives the shell, or another program, the original terminal. */
   function restoreTerminal(): void {
     setLineWrap(true);
     setMouse(false);
+    setFocusReports(false);
     restoreTitle();
   }
   function failDashboard(error: unknown): void {
@@ -83,13 +93,21 @@ export async function showOnScreen(
     suspend: () => void borrowTerminal(stopProcess),
     redraw: redrawScreen,
     bell: () => void stdout.write(BELL),
-    notice: ({ text }) => void stdout.write(`${OSC}9;${text}${BELL}`),
     copy: ({ text }) => void stdout.write(`${OSC}52;c;${Buffer.from(text).toString('base64')}${BELL}`),
     browse: ({ url }) => openBrowser(url, env),
     save: ({ changes }) => file.save(changes, (text) => store.send({ type: 'message', text, tone: 'bad' })),
     quit: () => terminal?.exit(),
   };
-  const dashboard = build({ effects, borrowTerminal, fail: failDashboard });
+  const formatNotice = createNoticeFormatter(env);
+  const noticeTerminal: NoticeTerminal = {
+    canShow: findNoticeForm(env) !== 'bell',
+    show: (notice) =>
+      void formatNotice(notice).then((sequence) => {
+        // Another program has the terminal and the person.
+        if (!isAway) stdout.write(sequence);
+      }),
+  };
+  const dashboard = build({ effects, noticeTerminal, borrowTerminal, fail: failDashboard });
   const { store } = dashboard;
 
   async function borrowTerminal(use: () => Promise<void>): Promise<void> {
@@ -103,7 +121,7 @@ export async function showOnScreen(
           await use();
         } finally {
           setLineWrap(false);
-          setMouse(store.getDrawn().state.preferences.mouse);
+          updateReports();
         }
       });
     } finally {
@@ -134,10 +152,14 @@ export async function showOnScreen(
     title = wanted;
   }
   const stopTitle = store.subscribe(updateTitle);
-  const updateMouse = (): void => {
-    if (!isAway) setMouse(store.getDrawn().state.preferences.mouse);
-  };
-  const stopMouse = store.subscribe(updateMouse);
+  function updateReports(): void {
+    const { mouse, notices } = store.getDrawn().state.preferences;
+    setMouse(mouse);
+    setFocusReports(notices);
+  }
+  const stopReports = store.subscribe(() => {
+    if (!isAway) updateReports();
+  });
 
   const onResize = (): void => store.send({ type: 'resize', size: getTerminalSize(stdout) });
   const onStop = (): void => void borrowTerminal(stopProcess);
@@ -149,14 +171,18 @@ export async function showOnScreen(
   // The shell gets the original terminal back, however the program ends.
   process.once('exit', restoreTerminal);
   setLineWrap(false);
-  updateMouse();
-  // Ink drops reports of the mouse, so they are taken out of what it reads.
+  updateReports();
+  // These terminals report every change, and the person has just started this.
+  if (noticeTerminal.canShow) store.send({ type: 'focus', hasFocus: true });
+  // Ink drops reports of the mouse and takes others for keys, so they are taken out of what it reads.
   const readStdin = stdin.read;
   stdin.read = (size) => {
     const chunk: unknown = readStdin.call(stdin, size);
-    return hasMouse && typeof chunk === 'string'
-      ? takeMouse(chunk, (input) => store.send({ type: 'mouse', input }))
+    if (typeof chunk !== 'string') return chunk;
+    const rest = reportsFocus
+      ? takeFocus(chunk, (hasFocus) => store.send({ type: 'focus', hasFocus }))
       : chunk;
+    return hasMouse ? takeMouse(rest, (input) => store.send({ type: 'mouse', input })) : rest;
   };
   const app = render(
     <App
@@ -184,7 +210,7 @@ export async function showOnScreen(
   } finally {
     process.off('exit', restoreTerminal);
     stopTitle();
-    stopMouse();
+    stopReports();
     stdin.read = readStdin;
     restoreTerminal();
     process.off('SIGTSTP', onStop);

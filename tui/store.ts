@@ -54,6 +54,7 @@ export const createInitialState = (options: {
   withdrawnAt: null,
   preferences: options.preferences ?? DEFAULT_PREFERENCES,
   across: null,
+  hasFocus: null,
   isPlain: options.plain ?? false,
   farewell: [],
 });

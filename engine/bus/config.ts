@@ -41,12 +41,6 @@ export const asksSchema = z.strictObject({
       'The fate of a worker whose question no one has answered in its usual time (600 s): with pause its processes end until the answer arrives, and its conversation then resumes; with fail the question times out. A question with its own timeout_sec always times out.',
     unset: 'pause',
   }),
-  notify: z.boolean().default(true).meta({
-    notation: '*bool',
-    description:
-      'Show a question to the Chair on the desktop of the person who started the engine, by notify-send or osascript.',
-    unset: 'true',
-  }),
 });
 
 export type BusSection = z.output<typeof busSchema>;

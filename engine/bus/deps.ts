@@ -52,8 +52,6 @@ export interface BusDeps {
   takeUp: ReaperDeps['takeUp'];
   /** Returns the absolute path of a worker's brief; null before it has a folder. */
   briefOf(session: Session): string | null;
-  /** Shows a notice on the person's desktop, if there is one. */
-  desktop(title: string, text: string): void;
   /** Reads the templates of `agents.notify`. */
   templates: NotifyTemplates;
   log: { info(facts: object, text: string): void; error(facts: object, text: string): void };

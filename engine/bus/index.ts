@@ -3,7 +3,6 @@ import {
   createPeers,
   createReaper,
   guidanceOperations,
-  projectOfAddress,
   type Session,
   type SessionPeers,
 } from '../workers/sessions/index.ts';
@@ -17,7 +16,6 @@ import {
 } from '../workers/sessions/seats/index.ts';
 import { type Asks, createAsks } from './asks/index.ts';
 import { createAskNotice } from './asks/notice.ts';
-import type { Ask } from './asks/rows.ts';
 import { askTools } from './asks/tools.ts';
 import type { BusDeps, SessionOutcome } from './deps.ts';
 import { createPost, type MessageService } from './post.ts';
@@ -27,7 +25,7 @@ export type { KeptAsks } from './asks/index.ts';
 export interface Bus {
   seats: SeatRegistry;
   peers: SessionPeers;
-  asks: Pick<Asks, 'list' | 'counts' | 'withdraw'>;
+  asks: Pick<Asks, 'list' | 'counts' | 'get' | 'withdraw'>;
   /** See `Post.surface`. */
   surface: MessageService['surface'];
   operations: (
@@ -56,12 +54,6 @@ export interface Bus {
   close(): Promise<void>;
 }
 
-/** Shows a question to the Chair on the person's desktop, unless `asks.notify` is off. */
-function notifyPerson({ config, desktop }: BusDeps, { toSession, fromSession, taskId, question }: Ask): void {
-  if (!config().asks.notify || projectOfAddress(toSession) === undefined) return;
-  desktop(`svc ${config().workspace.name}`, `${taskId ?? fromSession ?? 'someone'} asks: ${question}`);
-}
-
 /** Composes the bus: seats, the roster, messages and asks. */
 export function createBus(deps: BusDeps): Bus {
   const seats = createSeats({
@@ -82,7 +74,6 @@ export function createBus(deps: BusDeps): Bus {
     ...deps,
     notice: createAskNotice(post.messages),
     pauses: () => deps.config().asks.on_timeout === 'pause',
-    opened: (ask) => notifyPerson(deps, ask),
   });
   return {
     seats,

@@ -1,6 +1,6 @@
 import type { SvcError } from '../core/base/errors.ts';
 
-/** A notification of a subscription: `event`, `log`, `access` or `subscription_failed`. */
+/** A notification of a subscription: `event`, `log`, `refs`, `notice`, `access` or `subscription_failed`. */
 export type EngineNotification = {
   method: string;
   params: Record<string, unknown> & { subscription: number };

@@ -26,7 +26,7 @@ const defineStream = <I extends z.ZodType>(method: {
 
 /**
  * The streams that a client can follow: events from a resume point, a session's log, the branches of its repository,
- * and the access log of a receiver that lives as long as the subscription. Waits for a slow client instead of
+ * notices for a person, and the access log of a receiver that lives as long as the subscription. Waits for a slow client instead of
  * buffering without bound.
  */
 export function createSubscriptions(
@@ -97,6 +97,17 @@ export function createSubscriptions(
             void channel.notify('refs', { subscription, session: sessionId, repository });
           await subscriptions.hold(subscription, engine.followRefs(sessionId, notifyRefs));
           return { subscription, sessionId };
+        },
+      }),
+      defineStream({
+        name: 'notices.follow',
+        seat: 'chair',
+        input: z.strictObject({ shows: z.boolean() }),
+        async run({ shows }) {
+          const subscription = subscriptions.begin();
+          const onNotice = (notice: object): void => void channel.notify('notice', { subscription, notice });
+          await subscriptions.hold(subscription, Promise.resolve(engine.followNotices({ shows, onNotice })));
+          return { subscription };
         },
       }),
       defineStream({

@@ -86,6 +86,12 @@ export const notifySchema = z.strictObject({
         { kind: 'telegram', token_env: 'SVC_TELEGRAM_TOKEN', chat: '123456789' },
       ],
     }),
+  desktop: z.boolean().default(true).meta({
+    notation: '*bool',
+    description:
+      'Show what waits for a person and what ended: through the terminal of an open dashboard, otherwise on the desktop of the person who started the engine, by notify-send or osascript.',
+    unset: 'true',
+  }),
   quiet: z
     .string()
     .superRefine(refineWith((text) => text === '' || parseQuietHours(text)))
@@ -93,7 +99,7 @@ export const notifySchema = z.strictObject({
     .meta({
       notation: 'string',
       description:
-        'Hours without messages to phones, such as 22:00-07:00, in the time zone of the machine or a named one: 22:00-07:00 Europe/Berlin. One summary follows at their end.',
+        'Hours without messages to phones and notices on the desktop, such as 22:00-07:00, in the time zone of the machine or a named one: 22:00-07:00 Europe/Berlin. One summary follows at their end.',
       unset: 'no quiet hours',
     }),
 });

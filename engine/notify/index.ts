@@ -6,6 +6,7 @@ import type { ProxySettings } from '../core/http/proxies.ts';
 import type { EventLog, LoggedEvent, Storage } from '../storage/index.ts';
 import type { PushEntry } from './config.ts';
 import { createDeliverer } from './deliver.ts';
+import { createDesktopNotices, type DesktopNoticeDeps, type DesktopNotices } from './desktop.ts';
 import { buildEnvelope } from './envelope.ts';
 import { EVENTS, type OutboundEvent } from './events.ts';
 import type { PushFacts } from './push/compose-message.ts';
@@ -31,11 +32,18 @@ export interface NotifyDeps {
   clock: Clock;
   /** Read at every event, so a reloaded configuration takes effect immediately. */
   config(): {
-    notify: { webhooks: readonly EventTarget[]; push: readonly PushEntry[]; quiet: string };
+    notify: {
+      webhooks: readonly EventTarget[];
+      push: readonly PushEntry[];
+      desktop: boolean;
+      quiet: string;
+    };
     webhook: { secret_env: unknown };
   };
   tasks: Pick<Tasks, 'get'>;
   workspaceName(): string;
+  /** What notices on a desktop need; see `DesktopNoticeDeps`. */
+  person: Pick<DesktopNoticeDeps, 'findQuestion' | 'isPending' | 'desktop'>;
   /** Returns what a message to a phone may say of an event; call it inside the event's transaction. */
   describeOutside(event: LoggedEvent): Omit<PushFacts, 'event' | 'workspace'>;
   proxies(): ProxySettings;
@@ -63,6 +71,8 @@ export interface Notify {
    */
   test(name?: string): Promise<EventDelivery[]>;
   counts(): Record<DeliveryState, number>;
+  /** See `DesktopNotices`. */
+  followNotices: DesktopNotices['follow'];
   /** Returns the targets whose pending deliveries have failed. */
   problems(): DeliveryProblem[];
   /** Aborts running attempts and leaves them pending for the next start. */
@@ -94,6 +104,11 @@ function chooseTargets(targets: readonly DeliveryTarget[], name: string | undefi
 export function createNotify(deps: NotifyDeps): Notify {
   const { storage, events, clock, config, tasks } = deps;
   const outbox = createOutbox(storage);
+  const notices = createDesktopNotices({
+    ...deps,
+    ...deps.person,
+    readTitle: (taskId) => tasks.get(taskId).title,
+  });
   const waiting = new Map<number, (row: DeliveryRow) => void>();
   let added = 0;
   let mayBeDue = false;
@@ -170,6 +185,7 @@ export function createNotify(deps: NotifyDeps): Notify {
   }
 
   events.onAppend((event) => {
+    notices.add(event);
     const { webhooks, push } = config().notify;
     const { kind } = event;
     if (webhooks.length + push.length === 0 || isTesting || !isOutbound(kind)) return;
@@ -178,6 +194,7 @@ export function createNotify(deps: NotifyDeps): Notify {
   });
 
   const stopListening = storage.onCommit(() => {
+    notices.wake();
     if (!mayBeDue && !deliverer.isDue()) return;
     const hasNew = mayBeDue;
     mayBeDue = false;
@@ -242,10 +259,12 @@ export function createNotify(deps: NotifyDeps): Notify {
 
     counts: outbox.counts,
     problems: outbox.listProblems,
+    followNotices: notices.follow,
 
     async close() {
       clearImmediate(first);
       stopListening();
+      notices.close();
       await deliverer.close();
       for (const [id, done] of waiting) {
         const row = outbox.get(id);

@@ -16,7 +16,7 @@ export interface PreferenceChoice {
 
 const SWITCHES = {
   bell: 'ring the bell when something new waits for you',
-  notices: 'show a terminal notification when something new waits',
+  notices: 'show notices through this terminal',
   title: 'show the number of waiting items in the terminal title',
   mouse: 'select, open and scroll with the mouse',
   copy: 'let Y copy through the terminal',

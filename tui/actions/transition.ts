@@ -41,7 +41,6 @@ export type DashboardEffect =
   | { do: 'redraw' }
   | { do: 'bell' }
   /** A notice of the terminal (OSC 9). */
-  | { do: 'notice'; text: string }
   /** Copies through the terminal (OSC 52). */
   | { do: 'copy'; text: string }
   /** Opens a page in the browser. */

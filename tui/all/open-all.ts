@@ -29,7 +29,7 @@ export const openAllScreen = (options: AllDashboardOptions, file: PreferenceFile
 function createAllDashboard(
   options: AllDashboardOptions,
   { preferences }: PreferenceFile,
-  { effects, borrowTerminal, fail }: ScreenActions,
+  { effects, noticeTerminal, borrowTerminal, fail }: ScreenActions,
 ): ShownDashboard {
   const { stdout, workspaces, here } = options;
   const now = Date.now();
@@ -45,6 +45,7 @@ function createAllDashboard(
     const own = store.storeOf(file);
     const sync = createEngineSync({
       store: own,
+      noticeTerminal,
       // This view must not start any of the engines.
       startsFirst: false,
       connect: (start) => welcomeInTime(options.connect(workspace, start)),

@@ -45,6 +45,7 @@ function applyToAll(all: AllState, event: AllEvent): AllTransition {
       return { all: news.length === 0 ? next : showText(next, `new here: ${news.join(', ')}`), effects: [] };
     }
     case 'resize':
+    case 'focus':
     case 'tick':
       return all.members.reduce<AllTransition>(
         (sofar, { file }) => {

@@ -43,7 +43,6 @@ export async function openPlainDashboard(
     suspend: () => void process.kill(process.pid, 'SIGSTOP'),
     redraw: () => undefined,
     bell: () => void stdout.write('\u0007'),
-    notice: () => undefined,
     copy: () => undefined,
     browse: ({ url }) => openBrowser(url, options.env),
     save: ({ changes }) => file.save(changes, (text) => store.send({ type: 'message', text, tone: 'bad' })),

@@ -21,7 +21,7 @@ export interface Preferences {
   pager: string;
   /** Rings the bell when something new waits. */
   bell: boolean;
-  /** Shows a terminal notification when something new waits (OSC 9). */
+  /** Shows notices through the terminal. */
   notices: boolean;
   /** Shows the number of waiting items in the terminal title. */
   title: boolean;
@@ -40,7 +40,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   layout: 'auto',
   pager: 'less -R',
   bell: false,
-  notices: false,
+  notices: true,
   title: false,
   mouse: false,
   copy: true,

@@ -65,9 +65,10 @@ export const preferencesSchema = z.strictObject({
     description: 'the program that `|` shows a diff with, such as `delta` or `diff-so-fancy | less -R`',
   }),
   bell: isOn.default(bell).meta({ description: 'ring the bell when something new waits for you' }),
-  notices: isOn
-    .default(notices)
-    .meta({ description: 'show a terminal notification when something new waits (OSC 9)' }),
+  notices: isOn.default(notices).meta({
+    description:
+      'show notices through this terminal (OSC 99, 777 or 9) unless it has the focus; `notify.desktop` of svc.yaml turns them off everywhere',
+  }),
   title: isOn.default(title).meta({ description: 'show the number of waiting items in the terminal title' }),
   mouse: isOn.default(mouse).meta({
     description:

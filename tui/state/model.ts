@@ -204,6 +204,8 @@ export interface State {
   preferences: Preferences;
   /** Null in a dashboard of one workspace. */
   across: AcrossWorkspaces | null;
+  /** True while the person's keyboard is at this terminal; null if it does not say. */
+  hasFocus: boolean | null;
   /** True if changes are printed as lines, without a screen. */
   isPlain: boolean;
   /** Lines to print on the terminal after the dashboard has closed. */

@@ -5,6 +5,7 @@ import { MESSAGE_MS, type State } from '../state/model.ts';
 import type { Store } from '../store.ts';
 import { keepConnected } from './connection.ts';
 import { followEngineEvents, type ResumePoint } from './follow-events.ts';
+import type { NoticeTerminal } from './follow-notices.ts';
 import { createPendingPoll } from './poll-pending.ts';
 import { createCallSender, type SentCalls } from './send-calls.ts';
 import { startFollowers } from './start-followers.ts';
@@ -24,6 +25,8 @@ interface EngineSyncOptions {
   store: Store;
   /** With `start`, may start an engine. */
   connect(start: boolean): Promise<EngineClient>;
+  /** Where notices for the person are shown; nowhere by default. */
+  noticeTerminal?: NoticeTerminal;
   /** True if an engine is started at first when none is running. */
   startsFirst?: boolean;
   /** The first connection failed, so there is nothing to show. */
@@ -98,6 +101,7 @@ export function createEngineSync(options: EngineSyncOptions): EngineSync {
     sendWhileOpen,
     sendDataChange,
     showFailure,
+    noticeTerminal: options.noticeTerminal ?? null,
   });
   const pollPending = createPendingPoll({
     store,

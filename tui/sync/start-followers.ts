@@ -5,6 +5,7 @@ import { fetchDetails } from './fetch-details.ts';
 import { fetchSessions } from './fetch-rows.ts';
 import { followLogs } from './follow-logs.ts';
 import { followMemories } from './follow-memories.ts';
+import { followNotices, type NoticeTerminal } from './follow-notices.ts';
 import { followRefs } from './follow-refs.ts';
 import { followRunners } from './follow-runners.ts';
 import { followStats } from './follow-stats.ts';
@@ -18,6 +19,7 @@ export function startFollowers({
   sendWhileOpen,
   sendDataChange,
   showFailure,
+  noticeTerminal,
 }: {
   store: Store;
   /** Throws while there is no connection. */
@@ -25,6 +27,8 @@ export function startFollowers({
   sendWhileOpen: Store['send'];
   sendDataChange(data: DataChange): void;
   showFailure(error: unknown): void;
+  /** Null for a dashboard without a screen. */
+  noticeTerminal: NoticeTerminal | null;
 }) {
   const details = fetchDetails({
     client,
@@ -75,6 +79,10 @@ export function startFollowers({
     onFailed: showFailure,
   });
   const handoffs = readShownHandoffs({ client, getState: store.getState });
+  const notices =
+    noticeTerminal === null
+      ? null
+      : followNotices({ client, getState: store.getState, terminal: noticeTerminal });
   const unsubscribe = store.subscribe(() => {
     details.onStateChange();
     logs.onStateChange();
@@ -84,6 +92,7 @@ export function startFollowers({
     stats.onStateChange();
     runners.onStateChange();
     handoffs.onStateChange();
+    notices?.onStateChange();
   });
 
   return {

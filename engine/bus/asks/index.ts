@@ -85,7 +85,6 @@ export function createAsks({
   notice,
   pauses,
   answered,
-  opened,
 }: {
   storage: Storage;
   events: EventLog;
@@ -95,8 +94,6 @@ export function createAsks({
   pauses(): boolean;
   /** Called inside the transaction that answers a worker's question. */
   answered(sessionId: string): void;
-  /** Called after the commit that opens a question. */
-  opened(ask: Ask): void;
 }): Asks {
   const { db } = storage;
   const queries = createAskQueries(db);
@@ -131,8 +128,6 @@ export function createAsks({
   const waiters = createAskWaiters(get);
   /** Asks changed by the current transaction, or by one that failed; their state is read after the next commit. */
   const changed = new Set<number>();
-  /** Those of them that it opens. */
-  const isNew = new Set<number>();
   const timer = createDueTimer({ clock, onDue: expireAndSleep });
   let isClosed = false;
 
@@ -150,10 +145,8 @@ export function createAsks({
     more: { by?: string; reason: string },
   ): void {
     changed.add(ask.id);
-    if (kind === 'ask_opened') {
-      isNew.add(ask.id);
-      notice.opened(ask);
-    } else notice.closed(ask);
+    if (kind === 'ask_opened') notice.opened(ask);
+    else notice.closed(ask);
     events.append({
       kind,
       taskId: ask.taskId,
@@ -212,13 +205,10 @@ export function createAsks({
   const unfollow = storage.onCommit(() => {
     if (changed.size === 0) return;
     for (const askId of changed) {
-      const row = waiters.has(askId) || isNew.has(askId) ? byId.get(askId) : undefined;
-      if (row === undefined) continue;
-      if (row.status !== 'open') waiters.settle(toAsk(row));
-      else if (isNew.has(askId)) opened(toAsk(row));
+      const row = waiters.has(askId) ? byId.get(askId) : undefined;
+      if (row !== undefined && row.status !== 'open') waiters.settle(toAsk(row));
     }
     changed.clear();
-    isNew.clear();
     sleepUntilNext();
   });
 

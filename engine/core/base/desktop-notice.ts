@@ -24,6 +24,9 @@ const MAC_SCRIPT = [
   'end run',
 ];
 
+/** Reports whether this machine can show a notice to the person of an environment. */
+export const canShowDesktopNotice = (env: NodeJS.ProcessEnv): boolean => findCommand(env, '', '') !== null;
+
 /** Returns the command of a notice; null if this machine shows none. */
 function findCommand(env: NodeJS.ProcessEnv, title: string, text: string): [string, ...string[]] | null {
   const find = (name: string) => findProgram(name, { cwd: '/', path: env.PATH });

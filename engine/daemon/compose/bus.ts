@@ -1,7 +1,6 @@
 import type { BusDeps } from '../../bus/deps.ts';
 import { createBus } from '../../bus/index.ts';
 import { isLoopback } from '../../config/index.ts';
-import { showDesktopNotice } from '../../core/base/desktop-notice.ts';
 import { TO_FILE } from '../../workers/agents/presets/notify.ts';
 import { fillPlaceholders, splitCommand } from '../../workers/agents/template.ts';
 import { createCommands } from '../../workers/runner/processes/index.ts';
@@ -33,7 +32,6 @@ export function createBusModule(
     isAlive: processes.checkLiveness,
     briefOf: workers.briefOf,
     templates: { fallback: TO_FILE, words: splitCommand, fill: fillPlaceholders, isLoopback },
-    desktop: (title, text) => void showDesktopNotice(shared.env, title, text),
     log: shared.log,
     ...ports,
   });

@@ -119,6 +119,7 @@ export function createHostInterface(shared: SharedDependencies, modules: EngineM
       modules.runCommands.openLog(sessions.get(sessionId), name),
     sessionCounts: sessions.counts,
     followRefs: modules.reviews.followBranches,
+    followNotices: modules.notify.followNotices,
     /** Opens a receiver; it closes with the engine at the latest. */
     listen: listeners.open,
     /** Opens the receiver that svc.yaml describes. */

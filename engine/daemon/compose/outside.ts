@@ -1,5 +1,7 @@
 import type { Board } from '../../board/index.ts';
+import type { Bus } from '../../bus/index.ts';
 import { isLoopback, listReceiverSecrets, parseAddress } from '../../config/index.ts';
+import { canShowDesktopNotice, showDesktopNotice } from '../../core/base/desktop-notice.ts';
 import { readProxies } from '../../core/http/proxies.ts';
 import { findWorkspaceHostedBy } from '../../core/workspace/neighbours.ts';
 import type { Dispatcher } from '../../dispatch/index.ts';
@@ -33,7 +35,7 @@ function findPage(
 export function createOutsideModules(
   shared: SharedDependencies,
   { sessions, agents }: WorkerModules,
-  others: { board: Board<Dispatcher>; gateway: EngineGateway; leases: AccountLeases },
+  others: { board: Board<Dispatcher>; bus: Pick<Bus, 'asks'>; gateway: EngineGateway; leases: AccountLeases },
 ) {
   const { storage, events, clock, log, env, root, dataId, config, secret, requireConsent, closing } = shared;
   const { tasks, decisions, workflow } = others.board;
@@ -52,6 +54,17 @@ export function createOutsideModules(
     config,
     tasks,
     workspaceName: () => config().workspace.name,
+    person: {
+      findQuestion(askId) {
+        const { status, question } = others.bus.asks.get(askId);
+        return status === 'open' ? question : null;
+      },
+      isPending: (decisionId) => decisions.get(decisionId).state === 'pending',
+      desktop: {
+        canShow: () => canShowDesktopNotice(env),
+        show: ({ title, text }) => void showDesktopNotice(env, title, text),
+      },
+    },
     describeOutside,
     proxies: () => readProxies(env),
     secret,

@@ -1,5 +1,5 @@
-import { formatCount, toPrintable } from '../../core/base/text.ts';
-import { EVENT_WORDS, type OutboundEvent } from '../events.ts';
+import { cleanLine, countEvents, describeEvent, type MessageSpan, ownSpan } from '../describe-events.ts';
+import type { OutboundEvent } from '../events.ts';
 
 /** What a message to a phone may say about an event: never a prompt, a file, a diff, a path or a question. */
 export interface PushFacts {
@@ -16,12 +16,6 @@ export interface PushFacts {
   link: string | null;
 }
 
-/** A piece of a line. Text from outside is shown literally. */
-interface MessageSpan {
-  text: string;
-  isOutside: boolean;
-}
-
 /** A message without the form of a service. */
 export interface PushMessage {
   /** Where it comes from. */
@@ -33,41 +27,6 @@ export interface PushMessage {
 
 /** Events that a message lists; it counts the others. */
 const MOST_LISTED = 10;
-const LONGEST_TITLE = 100;
-
-/** The order of a summary: what waits comes first. */
-const COUNTS: readonly (readonly [event: OutboundEvent, one: string, many: string])[] = [
-  ['needs_approval', 'waits for approval', 'wait for approval'],
-  ['ask_opened', 'question', 'questions'],
-  ['failed', 'run failed', 'runs failed'],
-  ['sealed', 'run sealed', 'runs sealed'],
-];
-
-const own = (text: string): MessageSpan => ({ text, isOutside: false });
-
-/** Makes one line of a text from outside, with an end. */
-const cleanLine = (text: string): string =>
-  Array.from(toPrintable(text.toWellFormed()).replace(/\s+/g, ' ').trim()).slice(0, LONGEST_TITLE).join('');
-
-/** Counts events in words: `2 wait for approval, 1 run failed`. */
-export function countEvents(events: readonly OutboundEvent[]): string {
-  const named = COUNTS.flatMap(([event, one, many]) => {
-    const count = events.filter((each) => each === event).length;
-    return count === 0 ? [] : [formatCount(count, one, many)];
-  });
-  const others = events.filter((each) => !COUNTS.some(([event]) => event === each)).length;
-  const rest = named.length === 0 ? ['event', 'events'] : ['other event', 'other events'];
-  return [...named, ...(others === 0 ? [] : [formatCount(others, rest[0]!, rest[1])])].join(', ');
-}
-
-/** Formats an event as `Waits for approval: Fix login (t-12, d-17)`. */
-function describeEvent({ event, task_id, decision_id, session_id, title }: PushFacts): MessageSpan[] {
-  const what = EVENT_WORDS[event] ?? event;
-  const ids = [task_id ?? session_id, decision_id].filter((id) => id !== null).join(', ');
-  const named = title === null ? '' : cleanLine(title);
-  if (named === '') return [own(ids === '' ? what : `${what}: ${ids}`)];
-  return [own(`${what}: `), { text: named, isOutside: true }, ...(ids === '' ? [] : [own(` (${ids})`)])];
-}
 
 const describePlace = ({ workspace, project }: PushFacts): string =>
   cleanLine(['svc', workspace, project].filter((part) => part !== null && part !== '').join(' '));
@@ -80,7 +39,7 @@ export function composeMessage(all: readonly PushFacts[]): PushMessage {
     const { reason, link } = first;
     return {
       heading: describePlace(first),
-      lines: [describeEvent(first), ...(reason === null ? [] : [[own(cleanLine(reason))]])],
+      lines: [describeEvent(first), ...(reason === null ? [] : [[ownSpan(cleanLine(reason))]])],
       link,
     };
   }
@@ -89,9 +48,9 @@ export function composeMessage(all: readonly PushFacts[]): PushMessage {
   return {
     heading: describePlace(isOneProject ? first : { ...first, project: null }),
     lines: [
-      [own(countEvents(all.map(({ event }) => event)))],
+      [ownSpan(countEvents(all.map(({ event }) => event)))],
       ...all.slice(0, MOST_LISTED).map(describeEvent),
-      ...(left > 0 ? [[own(`… and ${left} more`)]] : []),
+      ...(left > 0 ? [[ownSpan(`… and ${left} more`)]] : []),
     ],
     link: null,
   };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { NO_PROXIES } from '../../../engine/core/http/proxies.ts';
 import { buildLinkEvent } from '../../../engine/link/outgoing.ts';
 import type { PushEntry } from '../../../engine/notify/config.ts';
+import type { DesktopNotice } from '../../../engine/notify/desktop.ts';
 import {
   createNotify,
   type EventTarget,
@@ -68,7 +69,13 @@ export interface NotifyRig extends Spine {
   targets: EventTarget[];
   push: PushEntry[];
   quiet: string;
+  desktop: boolean;
   titles: 'given' | 'all' | 'none';
+  hasDesktop: boolean;
+  /** Notices on the desktop. */
+  shown: DesktopNotice[];
+  /** Open questions by their number. */
+  questions: Map<number, string>;
   env: Record<string, string | undefined>;
   /** A task that waits for approval: two outbound events. */
   makeTask(title?: string): Promise<void>;
@@ -86,8 +93,12 @@ export function notifyRig(targets: EventTarget[], deps: Partial<NotifyDeps> = {}
     clock,
     targets,
     push: [],
+    desktop: false,
     quiet: '',
     titles: 'given',
+    hasDesktop: true,
+    shown: [],
+    questions: new Map(),
     env: { SVC_NOTIFY_SECRET: 'shh' },
   } as unknown as NotifyRig;
   const build = (more: Partial<NotifyDeps>) => {
@@ -97,11 +108,16 @@ export function notifyRig(targets: EventTarget[], deps: Partial<NotifyDeps> = {}
       events: rig.events,
       clock,
       config: () => ({
-        notify: { webhooks: rig.targets, push: rig.push, quiet: rig.quiet },
+        notify: { webhooks: rig.targets, push: rig.push, desktop: rig.desktop, quiet: rig.quiet },
         webhook: { secret_env: 'SVC_UNSET, SVC_NOTIFY_SECRET' },
       }),
       tasks: rig.tasks,
       workspaceName: () => 'bench',
+      person: {
+        findQuestion: (askId) => rig.questions.get(askId) ?? null,
+        isPending: (id) => rig.decisions.get(id).state === 'pending',
+        desktop: { canShow: () => rig.hasDesktop, show: (notice) => void rig.shown.push(notice) },
+      },
       describeOutside(event) {
         const task = event.taskId === null ? null : rig.tasks.get(event.taskId);
         const origin = task === null ? null : rig.tasks.readOrigin(task.taskId);

@@ -84,13 +84,11 @@ describe('preferences', () => {
     assert.ok(copied?.do === 'copy' && copied.text.includes('Task number 1'));
   });
 
-  it('a notice counts pending rows, only where that was switched on', () => {
+  it('the bell rings when something new waits, only where that was switched on', () => {
     const arrival = { type: 'data', at: NOW, change: { decisions: [decisionRow(7)] } } as const;
     const { state } = openTasks();
     assert.deepEqual(reduceState(state(), arrival).effects, []);
-    assert.deepEqual(reduceState(prefer(state(), { notices: true }), arrival).effects, [
-      { do: 'notice', text: 'svc acme: 1 waits' },
-    ]);
+    assert.deepEqual(reduceState(prefer(state(), { bell: true }), arrival).effects, [{ do: 'bell' }]);
   });
 
   it("a theme is drawn with its own colours and the person's, and without any where colours are off", () => {
