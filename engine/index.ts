@@ -177,5 +177,8 @@ export const acpHost = () => import('./daemon/doors/acp-host.ts');
 /** The server that people host for their workspaces. */
 export const linkedServer = () => import('./linked-server/index.ts');
 
+/** Finds the chat of a phone. */
+export const pairing = () => import('./daemon/doors/pairing.ts');
+
 /** This machine's login at a server. */
 export const linking = () => import('./daemon/doors/linking.ts');

@@ -56,13 +56,21 @@ interface NotifySecrets {
   push: readonly { topic_env?: string | undefined; token_env?: string | undefined }[];
 }
 
-/** Returns every variable that holds a secret of svc, as `lookup` finds it. */
+/** Returns the variables that `notify.push` names. */
+const listPushSecrets = (push: NotifySecrets['push']) =>
+  push.flatMap(({ topic_env = '', token_env = '' }, at) => [
+    { key: `notify.push[${at}].topic_env`, names: parseVariableNames(topic_env) },
+    { key: `notify.push[${at}].token_env`, names: parseVariableNames(token_env) },
+  ]);
+
+/** Returns every variable that holds a secret of svc, as `lookup` finds it; those of phones are read when they are used. */
 export function findSecrets(
   config: {
     webhook: { secret_env: SecretEnv };
     notify: NotifySecrets;
   },
   lookup: SecretLookup,
+  current: SecretLookup = lookup,
 ): NamedSecret[] {
   const named = [
     ...listSecrets(config.webhook.secret_env),
@@ -70,14 +78,10 @@ export function findSecrets(
       key: `notify.webhooks[${at}].secret_env`,
       names: parseVariableNames(secret_env ?? ''),
     })),
-    ...config.notify.push.flatMap(({ topic_env = '', token_env = '' }, at) => [
-      { key: `notify.push[${at}].topic_env`, names: parseVariableNames(topic_env) },
-      { key: `notify.push[${at}].token_env`, names: parseVariableNames(token_env) },
-    ]),
   ];
-  return named.flatMap(({ key, names }) =>
-    names.map((name) => ({ key, name, isSet: lookup(name) !== undefined })),
-  );
+  const list = (all: readonly { key: string; names: string[] }[], find: SecretLookup): NamedSecret[] =>
+    all.flatMap(({ key, names }) => names.map((name) => ({ key, name, isSet: find(name) !== undefined })));
+  return [...list(named, lookup), ...list(listPushSecrets(config.notify.push), current)];
 }
 
 /** Returns variables that hold secrets of svc, which no agent receives. */

@@ -9,7 +9,7 @@ export interface MessageSpan {
 
 /** The ids and the title of an event. */
 interface NamedEvent {
-  event: OutboundEvent;
+  event: OutboundEvent | 'test';
   task_id: string | null;
   decision_id: string | null;
   session_id: string | null;
@@ -33,7 +33,7 @@ export const cleanLine = (text: string): string =>
   Array.from(toPrintable(text.toWellFormed()).replace(/\s+/g, ' ').trim()).slice(0, LONGEST_TITLE).join('');
 
 /** Counts events in words: `2 wait for approval, 1 run failed`. */
-export function countEvents(events: readonly OutboundEvent[]): string {
+export function countEvents(events: readonly (OutboundEvent | 'test')[]): string {
   const named = COUNTS.flatMap(([event, one, many]) => {
     const count = events.filter((each) => each === event).length;
     return count === 0 ? [] : [formatCount(count, one, many)];

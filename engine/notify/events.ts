@@ -37,6 +37,7 @@ export const EVENT_WORDS: Readonly<Record<string, string>> = {
   lock_expired: 'A lock expired',
   budget_exhausted: 'A budget is used up',
   alert: 'Alert',
+  test: 'Test message',
 };
 
 export const EVENT_NAMES = Object.keys(EVENTS) as OutboundEvent[];

@@ -49,6 +49,8 @@ export interface NotifyDeps {
   proxies(): ProxySettings;
   /** Looks up the value of a variable. */
   secret(name: string): string | undefined;
+  /** The same, as it is now. */
+  currentSecret(name: string): string | undefined;
   log?: { error(facts: Record<string, unknown>, message: string): void };
   fetch?: typeof globalThis.fetch;
   /** Source of jitter, in [0, 1). */
@@ -135,8 +137,8 @@ export function createNotify(deps: NotifyDeps): Notify {
 
   function buildPushBody(event: LoggedEvent): string {
     const facts = deps.describeOutside(event);
-    const reason = isTesting ? 'svc notify test sent this' : facts.reason;
-    return JSON.stringify({ ...facts, reason, event: event.kind, workspace: deps.workspaceName() });
+    const kind = isTesting ? 'test' : event.kind;
+    return JSON.stringify({ ...facts, event: kind, workspace: deps.workspaceName() });
   }
 
   /** Lists the targets of the current configuration. Entries with the same key are one target. */
@@ -153,7 +155,12 @@ export function createNotify(deps: NotifyDeps): Notify {
         }),
       ),
       ...notify.push.map((entry) =>
-        createPushTarget(entry, { ...deps, quiet: notify.quiet, buildBody: buildPushBody }),
+        createPushTarget(entry, {
+          ...deps,
+          secret: deps.currentSecret,
+          quiet: notify.quiet,
+          buildBody: buildPushBody,
+        }),
       ),
     ];
     return targets.filter(({ key }, at) => targets.findIndex((each) => each.key === key) === at);

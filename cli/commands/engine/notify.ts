@@ -1,6 +1,8 @@
-import { formatAge, formatLocalTime } from '../../../engine/core/base/text.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { formatAge, formatLocalTime, quoteForShell } from '../../../engine/core/base/text.ts';
+import { configuration, findWorkspace, ownSeat, pairing } from '../../../engine/index.ts';
 import { parseNumberId } from '../../arguments/number-id.ts';
-import { type Command, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { definePageFlags, showPage } from '../../pages.ts';
 import { findStateStyle } from '../../paint.ts';
 import { formatRows } from '../../print.ts';
@@ -101,4 +103,67 @@ const test = defineCommand({
   },
 });
 
-export const notifyCommands: readonly Command[] = [events, deliveries, redeliver, test];
+/** How long to wait for the person. */
+const PAIR_MS = 10 * 60_000;
+
+const pair = defineCommand({
+  name: 'notify pair',
+  about: 'find the id of a Telegram chat: wait until you send a code to your bot from there',
+  flags: {
+    tokenEnv: {
+      type: 'string',
+      value: 'variable',
+      about: 'variable with the token of the bot (default: SVC_TELEGRAM_TOKEN)',
+    },
+    url: { type: 'string', value: 'url', about: 'address of a Bot API of your own' },
+  },
+  examples: ['notify pair', 'notify pair --token-env MY_BOT'],
+  async run(context) {
+    const { env, flags, stderr } = context;
+    (await ownSeat()).refuseInsideRun('svc notify pair', env);
+    const { tokenEnv = 'SVC_TELEGRAM_TOKEN', url } = flags;
+    const { createSecretLookup, readHome, resolveMachineHome } = await configuration();
+    const home = resolveMachineHome(env);
+    const token = createSecretLookup(env, readHome(home))(tokenEnv);
+    if (token === undefined)
+      throw new SvcError('secret_missing', `${tokenEnv} is not set`, {
+        hint: `create a bot with @BotFather and write ${tokenEnv}=TOKEN into ${home}/keys.env`,
+      });
+    const { pairTelegram, readProxies } = await pairing();
+    const paired = await pairTelegram({
+      token,
+      url: url ?? 'https://api.telegram.org',
+      proxies: readProxies(env),
+      signal: AbortSignal.any([context.signal, AbortSignal.timeout(PAIR_MS)]),
+      onReady: (bot, code) =>
+        void stderr.write(
+          `open https://t.me/${bot}?start=${code} and press Start, or send this in a group of the bot:\n/start@${bot} ${code}\nCtrl-C stops waiting\n`,
+        ),
+    });
+    const entry = {
+      kind: 'telegram',
+      ...(url === undefined ? {} : { url }),
+      token_env: tokenEnv,
+      chat: paired.chat,
+    };
+    const list = JSON.stringify([...(await listPushEntries(context)), entry]);
+    context.result({ ...paired, entry }, () =>
+      [`${paired.name} is chat ${paired.chat}`, `svc config set notify.push ${quoteForShell(list)}`].join(
+        '\n',
+      ),
+    );
+    return 0;
+  },
+});
+
+/** Lists the entries of `notify.push` of this workspace; none outside of one. */
+async function listPushEntries({ cwd, env }: Pick<CommandContext, 'cwd' | 'env'>) {
+  const { loadConfig } = await configuration();
+  try {
+    return loadConfig({ file: findWorkspace({ cwd, env }).file, env }).config.notify.push;
+  } catch {
+    return [];
+  }
+}
+
+export const notifyCommands: readonly Command[] = [events, deliveries, redeliver, test, pair];

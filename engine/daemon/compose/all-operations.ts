@@ -4,7 +4,7 @@ import { worktreeOperations } from '../../board/review/operations.ts';
 import { statsOperations } from '../../board/stats/index.ts';
 import { hookOperations } from '../../bus/hooks/operations.ts';
 import { secretOperations } from '../../config/compare-secrets.ts';
-import { findSecrets } from '../../config/index.ts';
+import { type Config, findSecrets } from '../../config/index.ts';
 import type { ConfigKeeper } from '../../config/keeper.ts';
 import { configOperations } from '../../config/operations.ts';
 import { entitlementsOperations } from '../../core/access/operations.ts';
@@ -98,6 +98,9 @@ export function createAllOperations(
   return operations;
 }
 
+/** Leaves out the phones, whose secrets are read when they are used: no engine needs a restart for them. */
+const withoutPhones = (config: Config): Config => ({ ...config, notify: { ...config.notify, push: [] } });
+
 /** Lists the operations on the engine and its events. */
 function listEngineOperations(
   { config, secret, events }: SharedDependencies,
@@ -114,7 +117,7 @@ function listEngineOperations(
       stop,
       policy: () => config().policy,
     }),
-    ...secretOperations({ secrets: () => findSecrets(config(), secret), lookup: secret }),
+    ...secretOperations({ secrets: () => findSecrets(withoutPhones(config()), secret), lookup: secret }),
     ...eventOperations({ events, taskId: (prefix) => board.tasks.resolve(prefix).taskId }),
   ];
 }

@@ -68,6 +68,7 @@ export function createOutsideModules(
     describeOutside,
     proxies: () => readProxies(env),
     secret,
+    currentSecret: shared.currentSecret,
     log,
   });
   closing(notify.close);

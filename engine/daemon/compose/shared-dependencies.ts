@@ -1,5 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { renderWithKey, writeConfig } from '../../config/edit.ts';
+import { createSecretLookup, readHome } from '../../config/home.ts';
 import { type Config, consentMissingForStart, type DataPaths } from '../../config/index.ts';
 import type { ConfigKeeper } from '../../config/keeper.ts';
 import type { Clock } from '../../core/base/clock.ts';
@@ -31,8 +32,10 @@ export interface SharedDependencies {
   env: NodeJS.ProcessEnv;
   /** Writes `server.url` of svc.yaml, which also agrees to it; null removes it. */
   setServerUrl(url: string | null, actor: string): void;
-  /** The value of a secret's variable. */
+  /** The value of a secret's variable when the configuration was read. */
   secret(name: string): string | undefined;
+  /** Its value now: a person adds the secret of a phone to keys.env and tries it. */
+  currentSecret(name: string): string | undefined;
   svc: readonly string[] | null;
   workerCap: number;
   graceMs: number;
@@ -70,7 +73,7 @@ export function openSharedDependencies(
   },
 ): SharedDependencies {
   const { keeper, paths, dataId, env, clock, closing } = opened;
-  const { root, file, lookup } = keeper.loaded();
+  const { root, file, home, lookup } = keeper.loaded();
   const { log, close: closeLog } = openLog(paths.data);
   closing(closeLog);
   excludeDataFolders(paths, log);
@@ -99,6 +102,7 @@ export function openSharedDependencies(
     },
     env,
     secret: lookup,
+    currentSecret: (name) => createSecretLookup(env, readHome(home.path))(name),
     svc: options.svc ?? null,
     workerCap: options.workerCap ?? defaultWorkerCap(),
     graceMs: options.graceMs ?? 5000,

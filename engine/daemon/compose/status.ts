@@ -31,7 +31,7 @@ export function createEngineStatus(
       sources: modules.sources.list().map(({ repository, problem }) => ({ repository, problem })),
       schedules: board.schedules.list(),
       supervisor: findOwnSupervisor(env),
-      secrets: findSecrets(config(), shared.secret),
+      secrets: findSecrets(config(), shared.secret, shared.currentSecret),
       environment: { path: env.PATH ?? null, home: env.HOME ?? null },
       tasks: board.tasks.counts(),
       decisionsPending: board.decisions.count('pending'),

@@ -3,7 +3,8 @@ import type { OutboundEvent } from '../events.ts';
 
 /** What a message to a phone may say about an event: never a prompt, a file, a diff, a path or a question. */
 export interface PushFacts {
-  event: OutboundEvent;
+  /** `test` for one that a person sends to try it. */
+  event: OutboundEvent | 'test';
   workspace: string;
   project: string | null;
   task_id: string | null;

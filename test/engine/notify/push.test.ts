@@ -324,7 +324,7 @@ describe('quiet hours', () => {
     await rig.advance(HOUR);
     const [tried] = await rig.notify.test();
     assert.equal(tried?.state, 'delivered');
-    assert.equal(ntfy.messages[0]?.message, 'Alert\nsvc notify test sent this');
+    assert.equal(ntfy.messages[0]?.message, 'Test message');
     await rig.restart();
     rig.clock.set(Date.parse('2026-01-03T05:59:59Z'));
     await rig.advance(0);

@@ -126,6 +126,7 @@ export function notifyRig(targets: EventTarget[], deps: Partial<NotifyDeps> = {}
       },
       proxies: () => NO_PROXIES,
       secret: (name) => rig.env[name],
+      currentSecret: (name) => rig.env[name],
       random: () => 0.5,
       ...more,
     });
