@@ -6,6 +6,7 @@ import { countEvents, describeEvent } from './describe-events.ts';
 import type { OutboundEvent } from './events.ts';
 import { isForPerson } from './for-person.ts';
 import { findQuietEnd } from './quiet-hours.ts';
+import { isStillOpen, type OpenMatters } from './still-open.ts';
 
 /** A notice on a person's screen: plain text in one line each. */
 export interface DesktopNotice {
@@ -26,16 +27,13 @@ export interface PersonDesktop {
   show(notice: DesktopNotice): void;
 }
 
-export interface DesktopNoticeDeps {
+export interface DesktopNoticeDeps extends OpenMatters {
   storage: Storage;
   clock: Clock;
   config(): { notify: { desktop: boolean; quiet: string } };
   workspaceName(): string;
   /** Reads the title of a task, inside the event's transaction. */
   readTitle(taskId: string): string | null;
-  /** Returns an open question to a person; null once it is closed. */
-  findQuestion(askId: number): string | null;
-  isPending(decisionId: string): boolean;
   desktop: PersonDesktop;
 }
 
@@ -70,16 +68,8 @@ export function createDesktopNotices(deps: DesktopNoticeDeps): DesktopNotices {
     timer.sleepUntil(findQuietEnd(config().notify.quiet, at) ?? at);
   }
 
-  /** Reports whether a person can still do what the event asks for. */
-  function isCurrent({ event: { kind, decisionId, data } }: (typeof waiting)[number]): boolean {
-    try {
-      if (kind === 'needs_approval') return decisionId !== null && deps.isPending(decisionId);
-      return kind !== 'ask_opened' || deps.findQuestion(Number(data.ask_id)) !== null;
-    } catch {
-      // It was removed after a long night.
-      return false;
-    }
-  }
+  const isCurrent = ({ event: { kind, decisionId, data } }: (typeof waiting)[number]): boolean =>
+    isStillOpen({ kind, decisionId, askId: Number(data.ask_id) }, deps);
 
   function describe({ event, title }: (typeof waiting)[number]): string {
     const { kind, taskId, decisionId, sessionId, data } = event;

@@ -45,7 +45,7 @@ export interface NotifyDeps {
   /** What notices on a desktop need; see `DesktopNoticeDeps`. */
   person: Pick<DesktopNoticeDeps, 'findQuestion' | 'isPending' | 'desktop'>;
   /** Returns what a message to a phone may say of an event; call it inside the event's transaction. */
-  describeOutside(event: LoggedEvent): Omit<PushFacts, 'event' | 'workspace'>;
+  describeOutside(event: LoggedEvent): Omit<PushFacts, 'event' | 'workspace' | 'ask_id'>;
   proxies(): ProxySettings;
   /** Looks up the value of a variable. */
   secret(name: string): string | undefined;
@@ -138,7 +138,8 @@ export function createNotify(deps: NotifyDeps): Notify {
   function buildPushBody(event: LoggedEvent): string {
     const facts = deps.describeOutside(event);
     const kind = isTesting ? 'test' : event.kind;
-    return JSON.stringify({ ...facts, event: kind, workspace: deps.workspaceName() });
+    const ask = typeof event.data.ask_id === 'number' ? event.data.ask_id : null;
+    return JSON.stringify({ ...facts, ask_id: ask, event: kind, workspace: deps.workspaceName() });
   }
 
   /** Lists the targets of the current configuration. Entries with the same key are one target. */
@@ -157,6 +158,7 @@ export function createNotify(deps: NotifyDeps): Notify {
       ...notify.push.map((entry) =>
         createPushTarget(entry, {
           ...deps,
+          ...deps.person,
           secret: deps.currentSecret,
           quiet: notify.quiet,
           buildBody: buildPushBody,

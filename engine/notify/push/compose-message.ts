@@ -10,6 +10,8 @@ export interface PushFacts {
   task_id: string | null;
   decision_id: string | null;
   session_id: string | null;
+  /** The number of a question; its text stays here. */
+  ask_id: number | null;
   /** As `server.titles` allows. */
   title: string | null;
   /** In words of svc. */

@@ -6,6 +6,7 @@ import type { PushEntry } from '../config.ts';
 import type { OutboundEvent } from '../events.ts';
 import { isForPerson } from '../for-person.ts';
 import { findQuietEnd } from '../quiet-hours.ts';
+import { isStillOpen, type OpenMatters } from '../still-open.ts';
 import type { DeliveryTarget, SendEvents } from '../targets.ts';
 import { composeMessage, type PushFacts } from './compose-message.ts';
 
@@ -14,7 +15,7 @@ const GATHER_MS = 5000;
 /** Events that one message covers. */
 const MOST_AT_ONCE = 500;
 
-export interface PushDeps {
+export interface PushDeps extends OpenMatters {
   clock: Clock;
   /** Looks up the value of a variable. */
   secret(name: string): string | undefined;
@@ -45,7 +46,15 @@ export function createPushTarget(entry: PushEntry, deps: PushDeps): DeliveryTarg
     return async (due, signal) => {
       // A retried event is due later than newer ones.
       const rows = due.toSorted((one, other) => one.id - other.id);
-      const message = composeMessage(rows.map(({ body }) => JSON.parse(body) as PushFacts));
+      const current = rows
+        .map(({ body }) => JSON.parse(body) as PushFacts)
+        .filter(({ event, decision_id, ask_id }) =>
+          isStillOpen({ kind: event, decisionId: decision_id, askId: ask_id }, deps),
+        );
+      // All of it was over before it could be sent.
+      if (current.length === 0)
+        return { ok: true, gone: false, status: null, error: null, retryAfterMs: null };
+      const message = composeMessage(current);
       const options = { proxies: deps.proxies(), now: deps.clock.now(), signal };
       // Loaded late: most engines send no messages.
       if (entry.kind === 'ntfy') {

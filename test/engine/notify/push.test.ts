@@ -290,6 +290,7 @@ describe('the events of a message', () => {
       kind: 'ask_opened' as const,
       data: { ask_id: 1, to, reason: `waits for ${to}` },
     });
+    rig.questions.set(1, 'Which one?');
     await rig.storage.write(() => {
       rig.events.append(ask('s-2'));
       rig.events.append(ask('chair@app'));
@@ -310,6 +311,23 @@ describe('the events of a message', () => {
     await sendGathered(rig);
     assert.equal(ntfy.messages[0]?.message, '2 events\nNew task: say hello (t-1)\nAlert');
   });
+});
+
+test('what is over before it can be sent is left out', async () => {
+  const ntfy = await openNtfy();
+  const rig = openRig([ntfyAt(ntfy)]);
+  const deny = (id: string) =>
+    rig.storage.write(() => rig.workflow.deny(id, 'no', { actor: 'ann', via: 'cli' }));
+  await rig.makeTask('one');
+  await deny('d-1');
+  await sendGathered(rig);
+  assert.deepEqual([stateOf(rig), ntfy.requests.length], [['delivered'], 0]);
+  await rig.makeTask('two');
+  await rig.makeTask('three');
+  await deny('d-2');
+  await rig.advance(SOON);
+  await until(() => rig.notify.counts().pending === 0, 'the message');
+  assert.match(ntfy.messages[0]?.message ?? '', /^Waits for approval: three \(t-3, d-3\)\n/);
 });
 
 describe('quiet hours', () => {
