@@ -108,6 +108,8 @@ export function createDesktopNotices(deps: DesktopNoticeDeps): DesktopNotices {
 
   return {
     add(event) {
+      // The quiet hours may be others now.
+      if (event.kind === 'config_reloaded') storage.afterCommit(schedule);
       if (!config().notify.desktop || !isForPerson(event)) return;
       const title = event.taskId === null ? null : deps.readTitle(event.taskId);
       storage.afterCommit(() => {

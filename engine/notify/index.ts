@@ -193,8 +193,16 @@ export function createNotify(deps: NotifyDeps): Notify {
     return ids;
   }
 
+  /** Holds what waits for the quiet hours of the current configuration, inside the transaction that reports it. */
+  function followQuietHours(): void {
+    for (const target of listTargets().filter(({ isPaced }) => isPaced))
+      outbox.moveUntried(target.key, target.postpone(clock.now()));
+    mayBeDue = true;
+  }
+
   events.onAppend((event) => {
     notices.add(event);
+    if (event.kind === 'config_reloaded') followQuietHours();
     const { webhooks, push } = config().notify;
     const { kind } = event;
     if (webhooks.length + push.length === 0 || isTesting || !isOutbound(kind)) return;

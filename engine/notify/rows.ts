@@ -108,6 +108,9 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     { id: number }
   >(`UPDATE delivery SET last_status = NULL, last_error = @error
     WHERE state = 'pending' AND url = @url AND next_at <= @now AND last_error IS NOT @error RETURNING id`);
+  const moveUntried = db.prepare(
+    `UPDATE delivery SET first_at = @dueAt, next_at = @dueAt WHERE state = 'pending' AND url = @url AND attempts = 0`,
+  );
   const again = db.prepare(`UPDATE delivery SET state = 'pending', attempts = 0, first_at = ?, next_at = ?,
     delivered_at = NULL WHERE id = ?`);
   const newest = db.prepare<unknown[], DeliveryRow>(
@@ -158,6 +161,10 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     /** Records why a target's due deliveries wait, without counting an attempt. Returns the ids whose reason changed. */
     hold: (url: string, error: string, now: number): number[] =>
       hold.all({ url, error, now }).map(({ id }) => id),
+    /** Moves the first try of a target's deliveries. */
+    moveUntried(url: string, dueAt: number): void {
+      moveUntried.run({ url, dueAt });
+    },
     again(id: number, now: number): void {
       again.run(now, now, id);
     },

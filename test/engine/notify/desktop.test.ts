@@ -106,6 +106,18 @@ describe('a notice on the desktop', () => {
   });
 });
 
+test('a notice waits for quiet hours only while they are configured', async () => {
+  const rig = openRig();
+  rig.quiet = '00:00-23:59 UTC';
+  await rig.makeTask();
+  await rig.advance(LATER);
+  assert.deepEqual(texts(rig), []);
+  rig.quiet = '';
+  await rig.storage.write(() => rig.events.append({ kind: 'config_reloaded' }));
+  await rig.advance(SOON);
+  assert.equal(rig.shown.length, 1);
+});
+
 describe('a notice on the terminal of a dashboard', () => {
   function follow(rig: NotifyRig, shows: boolean) {
     const seen: DesktopNotice[] = [];

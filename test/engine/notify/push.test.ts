@@ -353,6 +353,18 @@ describe('quiet hours', () => {
     assert.match(ntfy.messages[1]?.message ?? '', /^2 wait for approval\n/);
   });
 
+  test('hours that are switched off hold nothing any more', async () => {
+    const ntfy = await openNtfy();
+    const rig = openRig([ntfyAt(ntfy)]);
+    rig.quiet = '00:00-23:59 UTC';
+    await rig.makeTask();
+    await rig.advance(HOUR);
+    rig.quiet = '';
+    await rig.storage.write(() => rig.events.append({ kind: 'config_reloaded' }));
+    await sendGathered(rig);
+    assert.deepEqual(stateOf(rig), ['delivered']);
+  });
+
   test('a failure before them is repeated after them', async () => {
     const ntfy = await openNtfy();
     const rig = openRig([ntfyAt(ntfy)]);
