@@ -68,7 +68,14 @@ export async function collectChecks(context: CommandContext, isLive = false): Pr
   return [
     ...machine,
     ...(running === null ? listUnchecked(configured) : [running.check]),
-    ...(engine === null ? [] : [...checkSupervision(engine), ...checkSources(engine), ...checkDeliveries(engine), ...checkLink(engine)]),
+    ...(engine === null
+      ? []
+      : [
+          ...checkSupervision(engine),
+          ...checkSources(engine),
+          ...checkDeliveries(engine),
+          ...checkLink(engine),
+        ]),
     ...(engine === null || workspace === null || engine.version !== version
       ? []
       : [...(await checkEngineEnvironment(engine, workspace)), ...(await checkMachines(context))]),
