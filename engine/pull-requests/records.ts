@@ -16,6 +16,8 @@ export interface PullRequest extends ToldPullRequest {
   createdAt: string;
   /** When its state was last queried. */
   askedAt: string | null;
+  /** True once the base branch of this machine has the merged work. */
+  isInBase: boolean;
 }
 
 interface Row {
@@ -29,6 +31,7 @@ interface Row {
   head: string;
   created_at: number;
   asked_at: number | null;
+  in_base: 0 | 1;
 }
 
 const toPullRequest = (row: Row): PullRequest => ({
@@ -41,6 +44,7 @@ const toPullRequest = (row: Row): PullRequest => ({
   head: row.head,
   createdAt: rfc3339(row.created_at),
   askedAt: row.asked_at === null ? null : rfc3339(row.asked_at),
+  isInBase: row.in_base === 1,
 });
 
 /** The pull requests of sessions. Mutating methods are called inside `storage.write`. */
@@ -59,6 +63,8 @@ export interface PullRequestRecords {
     actor: string,
   ): void;
   setState(sessionId: string, told: ToldPullRequest): void;
+  /** The base branch of this machine has the merged work. */
+  noteArrival(sessionId: string): void;
 }
 
 export function createPullRequestRecords(
@@ -82,6 +88,7 @@ export function createPullRequestRecords(
   const update =
     db.prepare(`UPDATE pull_request SET number = coalesce(?, number), url = coalesce(?, url), state = ?,
     asked_at = ? WHERE session_id = ?`);
+  const arrive = db.prepare('UPDATE pull_request SET in_base = 1 WHERE session_id = ?');
   return {
     find(sessionId) {
       const row = of.get(parseId('s', sessionId));
@@ -106,6 +113,9 @@ export function createPullRequestRecords(
         actor,
         clock.now(),
       );
+    },
+    noteArrival(sessionId) {
+      arrive.run(parseId('s', sessionId));
     },
     setState(sessionId, { number, url, state }) {
       update.run(number, url, state, clock.now(), parseId('s', sessionId));

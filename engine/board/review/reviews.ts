@@ -39,8 +39,13 @@ export function createReviews(deps: {
   setup: Pick<WorktreeSetup, 'endAbandonedCommands'>;
   /** Resumes interrupted operations. */
   actions: Pick<WorktreeActions, 'recover'>;
-  /** Reports whether the pull request of a session was merged with this commit at its end. */
-  isMergedAtHost(sessionId: string, tip: string): boolean;
+  /** The pull requests that were merged at their code host. */
+  merged: {
+    /** Reports whether that of a session was merged with this commit at its end. */
+    has(sessionId: string, tip: string): boolean;
+    /** Records, inside `storage.write`, that the base here has the work. */
+    noteArrival(sessionId: string): void;
+  };
   agentsDir: string;
   /** See `TaskOrder`. */
   listAwaitedRepositories(): string[];
@@ -68,13 +73,20 @@ export function createReviews(deps: {
     const tip = branch === null ? undefined : tips.get(branch);
     // Deleting a branch after its work was merged leaves that work merged.
     if (branch === null || tip === undefined) return session.branchState === 'merged' ? 'merged' : 'gone';
-    // The base here may not have been fetched since then.
-    if (deps.isMergedAtHost(session.sessionId, tip)) return 'merged';
     const into = base === null ? undefined : tips.get(base);
-    if (base === null || into === undefined || repository === null) return null;
+    const isAtHost = deps.merged.has(session.sessionId, tip);
+    // The base here may not have been fetched since then.
+    const otherwise = isAtHost ? 'merged' : null;
+    if (base === null || into === undefined || repository === null) return otherwise;
     // At its start it counts as merged, which says nothing about unreadable work.
-    if (session.commits === null && tip === baseCommit) return null;
-    return (await isMerged(repository, branch, base, `${repository} ${tip} ${into}`)) ? 'merged' : null;
+    if (session.commits === null && tip === baseCommit) return otherwise;
+    if (!(await isMerged(repository, branch, base, `${repository} ${tip} ${into}`))) return otherwise;
+    if (isAtHost)
+      await storage.write(() => {
+        deps.merged.noteArrival(session.sessionId);
+        storage.afterCommit(deps.onMerged);
+      });
+    return 'merged';
   }
 
   async function reconcileRepository(repository: string, unpromoted: readonly Session[]): Promise<void> {

@@ -70,7 +70,7 @@ export function createReviewModules(
   shared: SharedDependencies,
   workers: WorkerModules,
   board: ReturnType<typeof createBoardModule>,
-  { books, records }: { books: StatsBooks; records: Pick<PullRequestRecords, 'find'> },
+  { books, records }: { books: StatsBooks; records: Pick<PullRequestRecords, 'find' | 'noteArrival'> },
 ) {
   const { storage, events, clock, log, paths, config } = shared;
   const { sessions, worktrees, setup } = workers;
@@ -98,9 +98,12 @@ export function createReviewModules(
     worktrees,
     setup,
     actions: worktreeActions,
-    isMergedAtHost(sessionId, tip) {
-      const pull = records.find(sessionId);
-      return pull?.state === 'merged' && pull.head === tip;
+    merged: {
+      has(sessionId, tip) {
+        const pull = records.find(sessionId);
+        return pull?.state === 'merged' && pull.head === tip && !pull.isInBase;
+      },
+      noteArrival: records.noteArrival,
     },
     agentsDir: paths.agents,
     listAwaitedRepositories: board.tasks.listAwaitedRepositories,

@@ -14,7 +14,8 @@ LEFT JOIN task p ON p.id = w.after_id LEFT JOIN session s ON s.id = p.session_id
 WHERE EXISTS (SELECT 1 FROM session l WHERE l.task_id = p.id AND l.state <> 'ended')
   OR CASE WHEN s.inplace = 0 AND s.branch IS NOT NULL AND coalesce(s.commits, s.cwd IS NOT NULL) > 0
     THEN NOT EXISTS (SELECT 1 FROM session n WHERE n.branch = s.branch AND n.repository IS s.repository AND n.id >= s.id
-      AND (n.promoted_at IS NOT NULL OR n.branch_state = 'merged'))
+      AND (n.promoted_at IS NOT NULL OR (n.branch_state = 'merged' AND NOT EXISTS (
+        SELECT 1 FROM pull_request r WHERE r.session_id = n.id AND r.state = 'merged' AND r.in_base = 0))))
     ELSE p.status IS NOT 'done' END;
 
 -- A task is created at each due time. zone: an IANA name. request: what it is created from, as JSON. considered_at: times up
