@@ -78,7 +78,7 @@ export async function pairTelegram({
         const { chat } = message;
         // Telegram then forgets the code as well.
         await insist(() => api.getUpdates({ timeout: 0, offset }, limitCall(PATIENCE_MS, true)));
-        const confirmed = 'This is the chat that svc was waiting for.';
+        const confirmed = 'This chat is paired: its messages come from here.';
         await api.sendMessage(chat.id, confirmed, {}, limitCall(PATIENCE_MS, true)).catch(() => undefined);
         const { first_name = '', last_name = '' } = message.from ?? {};
         const name = chat.title ?? `${first_name} ${last_name}`;

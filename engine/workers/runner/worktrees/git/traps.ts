@@ -39,23 +39,28 @@ function readEntries(folder: string) {
  * Removes pipes and links that a worker left for the next git call. Returns their paths.
  * @param links also remove links; for files that a confined worker has written, since none of them is the person's
  */
-export function clearTraps({ own, common }: WrittenFolders, { links }: { links: boolean }): string[] {
+export function clearTraps(folders: WrittenFolders, options: { links: boolean }): string[] {
+  const found = listTraps(folders, options);
+  for (const path of found) removeTrap(path);
+  return found;
+}
+
+/** Lists the traps that `clearTraps` removes. */
+export function listTraps({ own, common }: WrittenFolders, { links }: { links: boolean }): string[] {
   const isWorktree = own !== common;
-  const found = [
+  return [
     ...(isWorktree ? findTraps(own, { links }) : findTraps(join(common, 'refs'), { links: false })),
     ...readEntries(common).flatMap((entry) => (entry.isFIFO() ? [join(common, entry.name)] : [])),
     ...findTrapsAmongObjects(join(common, 'objects'), { links }),
     ...findTraps(join(common, 'refs', 'heads', 'svc'), { links }),
   ];
-  for (const path of found) removeTrap(path);
-  return found;
 }
 
 /**
  * Removes a pipe or link. Programs that wait at the pipe continue and read nothing: once it is removed, no one could
  * open its other end.
  */
-function removeTrap(path: string): void {
+export function removeTrap(path: string): void {
   let end: number | null = null;
   try {
     end = openSync(path, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW);

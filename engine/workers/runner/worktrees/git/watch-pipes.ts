@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readGitFolders } from './git-folders.ts';
-import { clearTraps, findPipe } from './traps.ts';
+import { findPipe, listTraps, removeTrap } from './traps.ts';
 
 /** Longer than most git calls take; then a pipe is likely. */
 export const PATIENCE_MS = 5000;
@@ -25,12 +25,15 @@ export function watchForPipes(
   let timer: NodeJS.Timeout;
   const lookForPipe = async (afterMs: number): Promise<void> => {
     const named = readGitFolders(folder);
-    const cleared = named === null ? [] : clearTraps(named, { links: false });
-    const pipe = cleared[0] ?? (await findPipe(folder, closing.signal));
+    const traps = named === null ? [] : listTraps(named, { links: false });
+    const pipe = traps[0] ?? (await findPipe(folder, closing.signal));
     if (closing.signal.aborted) return;
     if (pipe !== null) reason = { pipe };
     else if (!existsSync(folder)) reason = 'folder_removed';
-    if (reason !== null) return stop();
+    if (reason !== null) stop();
+    // Afterwards, since it lets the call continue.
+    for (const trap of traps) removeTrap(trap);
+    if (reason !== null) return;
     scheduleLook(afterMs * 2);
   };
   const scheduleLook = (ms: number): void => {
