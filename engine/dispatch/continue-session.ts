@@ -11,7 +11,8 @@ import type { Dispatcher } from './index.ts';
 import { checkUnvisited, discardedError, isPaused } from './session-checks.ts';
 
 /** The input of a follow-up. */
-export interface FollowUp extends Pick<NewTask, 'source' | 'sourceRef' | 'sourceUrl'> {
+export interface FollowUp
+  extends Pick<NewTask, 'source' | 'sourceRef' | 'sourceUrl' | 'authorRole' | 'origin'> {
   /** Why it waits for approval; left out if it starts now. */
   held?: string;
   prompt: string;
@@ -103,7 +104,7 @@ export function createContinuation(deps: ContinuationDeps): SessionContinuation 
       return going;
     },
 
-    followUp(sessionId, { prompt, title, source, sourceRef, sourceUrl, comments, held }, options, by) {
+    followUp(sessionId, { prompt, title, comments, held, ...from }, options, by) {
       deps.requireConsent();
       const session = deps.followUps.require(sessionId);
       if (options.outside) checkMayLeave(session);
@@ -115,9 +116,7 @@ export function createContinuation(deps: ContinuationDeps): SessionContinuation 
         agent: session.agent,
         project: session.project,
         priority: former.priority,
-        source,
-        sourceRef,
-        sourceUrl,
+        ...from,
         // The conversation with text from an untrusted author is still there.
         stranger: former.stranger,
         actor: by.actor,

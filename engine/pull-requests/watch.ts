@@ -46,6 +46,8 @@ export interface WantedFollowUp {
   sourceUrl: string | null;
   /** Why it waits for approval; null if it starts now. */
   held: string | null;
+  /** The reviewers whose words it contains; empty for failed checks. */
+  reviewers: readonly SubmittedReview[];
 }
 
 export interface PullRequestWatchDeps extends PreparationDeps {
@@ -199,6 +201,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     kind: PullRequestRound['kind'],
     subjects: readonly string[],
     { title, prompt, why }: FollowUpPrompt,
+    reviewers: readonly SubmittedReview[],
   ): Promise<void> {
     const { onRed, mostRounds } = deps.readPolicy(deps.getTask(first.taskId));
     await storage.write(() => {
@@ -213,7 +216,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       const sourceRef = nameReference(place);
       const follows = { kind, sessionId: session.sessionId };
       try {
-        const wanted = { title, prompt, sourceRef, sourceUrl: pull.url, held };
+        const wanted = { title, prompt, sourceRef, sourceUrl: pull.url, held, reviewers };
         const taskId = deps.followUp(session.sessionId, wanted);
         for (const subject of subjects)
           rounds.add(first.sessionId, { ...follows, subject, taskId, problem: null });
@@ -297,6 +300,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       'review',
       meant.map(({ id }) => id),
       writeReviewPrompt(meant, about),
+      meant,
     );
   }
 
@@ -342,7 +346,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       former: deps.getTask(first.taskId).title,
     };
     const prompt = writeRedPrompt(await readLogs(forge, top, failed), about);
-    await followUp(watched, 'checks', [pull.head], prompt);
+    await followUp(watched, 'checks', [pull.head], prompt, []);
   }
 
   /** Records that it was merged or closed, and settles its sessions. */

@@ -52,8 +52,12 @@ export async function makeForgeWorkspace(
   options: { yaml: string; hosted?: boolean },
 ): Promise<TestWorkspace> {
   const ws = await makeWorkspace({ hosted: true, ...options, env: forge.env });
-  const { repository } = ws;
-  repository.git('remote', 'add', 'origin', forge.github.remote());
-  execFileSync('git', ['push', '-q', forge.bare, 'main'], { cwd: repository.root });
+  addForgeRemote(forge, ws);
   return ws;
+}
+
+/** Makes the scripted GitHub the `origin` of a workspace's repository. */
+export function addForgeRemote({ github, bare }: TestForge, { repository }: TestWorkspace): void {
+  repository.git('remote', 'add', 'origin', github.remote());
+  execFileSync('git', ['push', '-q', bare, 'main'], { cwd: repository.root });
 }

@@ -1,5 +1,6 @@
 import type { Board } from '../../board/index.ts';
 import type { WorktreeActions } from '../../board/review/worktree-actions.ts';
+import type { NewTask } from '../../board/tasks/index.ts';
 import type { CallAuthor } from '../../core/api/operation.ts';
 import { formatCount } from '../../core/base/text.ts';
 import { findProjectEntry } from '../../core/workspace/project-entry.ts';
@@ -15,6 +16,7 @@ import {
   createPullRequestWatch,
   type PullRequestPolicy,
   type PullRequestRecords,
+  type SubmittedReview,
 } from '../../pull-requests/index.ts';
 import { formatCodehostActor, TRUSTED_ASSOCIATIONS } from '../../receiver/index.ts';
 import { buildPersonEnvironment, createForgePrograms } from './person-environment.ts';
@@ -41,6 +43,26 @@ async function crushLog(
   if (text.length <= MOST_LOG) return text;
   const end = text.slice(-MOST_LOG).toWellFormed();
   return `(${formatCount(text.length - end.length, 'character')} before this are left out)\n${end}`;
+}
+
+/** Describes who is behind a follow-up: the reviewers, otherwise the author of the work whose checks have failed. */
+function describeOrigin(
+  { tasks }: Board<Dispatcher>,
+  former: string,
+  reviewers: readonly SubmittedReview[],
+): Pick<NewTask, 'authorRole' | 'origin'> {
+  const [first] = reviewers;
+  if (first !== undefined)
+    return {
+      authorRole: first.association.toLowerCase(),
+      origin: {
+        author: formatCodehostActor(first.author),
+        isVouched: reviewers.every(({ association }) => TRUSTED_ASSOCIATIONS.includes(association)),
+      },
+    };
+  const { source, authorRole } = tasks.get(former);
+  const { author, isVouched } = tasks.readOrigin(former);
+  return { authorRole, origin: { author, isVouched: isVouched || source !== 'codehost' } };
 }
 
 /** Builds `engine/pull-requests`. */
@@ -88,9 +110,11 @@ export function createPullRequestModule(
     githubHost: () => shared.env.GH_HOST,
     rounds: createPullRequestRounds(storage, clock),
     crushLog: (text) => crushLog(shared, others.texts, text),
-    followUp(sessionId, { held, ...wanted }) {
+    followUp(sessionId, { held, reviewers, ...wanted }) {
+      const from = describeOrigin(board, sessions.get(sessionId).taskId, reviewers);
       const task = {
         ...wanted,
+        ...from,
         comments: [],
         source: 'codehost' as const,
         ...(held === null ? {} : { held }),
