@@ -112,6 +112,7 @@ export type { ProjectSetup } from './workers/runner/setup/projects.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/runner/worktrees/index.ts';
 export { describeSensitive, type SensitiveChange } from './workers/runner/worktrees/inspect/sensitive.ts';
 export { WORKTREE_STATES, type WorktreeState } from './workers/runner/worktrees/inspect/states.ts';
+export { PROMOTE_STRATEGIES, type PromoteStrategy } from './workers/runner/worktrees/merge/strategies.ts';
 export type { Session } from './workers/sessions/index.ts';
 export { type NextStep, outcomeOfSession, workLeftBy } from './workers/sessions/outcome.ts';
 export type { SessionPeer } from './workers/sessions/peers.ts';

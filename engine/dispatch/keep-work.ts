@@ -1,3 +1,4 @@
+import { nameSavedWork } from '../core/base/saved-work.ts';
 import type { KeptWorktree } from '../workers/runner/runs/index.ts';
 import { findPlacement, type Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
@@ -15,6 +16,6 @@ export function keepSessionWork(
     profile,
     placement: findPlacement(session),
     isAlone: sessions.isOnlyInplace(sessionId),
-    message: isPause ? null : `svc: work in progress of ${sessionId} (${taskId})`,
+    message: isPause ? null : nameSavedWork(`${sessionId} (${taskId})`),
   });
 }

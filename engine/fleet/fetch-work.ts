@@ -1,4 +1,5 @@
 import { asSvcError } from '../core/base/errors.ts';
+import { nameSavedWork } from '../core/base/saved-work.ts';
 import type { SavedSnapshot, Transfers } from '../workers/runner/worktrees/transfer/index.ts';
 import type { MachineConnection } from './machine-connection.ts';
 import { nameSnapshot } from './messages.ts';
@@ -34,7 +35,7 @@ async function lookThere(
   if (wanted === undefined)
     return { tip: await connection.call('findTip', { repository, branch }), snapshot: null };
   const { sessionId, number } = wanted;
-  const message = `svc: work in progress of ${sessionId}, saved during its run ${number}`;
+  const message = nameSavedWork(`${sessionId}, saved during its run ${number}`);
   const { tip, commit } = await connection.call('snapshot', {
     repository,
     branch,

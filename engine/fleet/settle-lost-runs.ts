@@ -1,5 +1,6 @@
 import { asSvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
+import { nameSavedWork } from '../core/base/saved-work.ts';
 import type { ProjectSetup } from '../workers/runner/setup/index.ts';
 import type { Transfers } from '../workers/runner/worktrees/transfer/index.ts';
 import type { LostRun } from '../workers/sessions/index.ts';
@@ -46,7 +47,7 @@ export function createLostRunSettling(
   /** Ends a run there, commits what it has left, and keeps that under a ref here. Returns the ref; null for nothing new. */
   async function keepWork(run: LostRun, there: WirePlacement, folder: string): Promise<string | null> {
     const { sessionId, number, profile } = run;
-    const message = `svc: work in progress of ${sessionId}, from its run ${number} that was given up`;
+    const message = nameSavedWork(`${sessionId}, from its run ${number} that was given up`);
     await connection.call('keep', {
       ...{ sessionId, number, profile, placement: there, message },
       isAlone: true,

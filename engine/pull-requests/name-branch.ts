@@ -1,6 +1,5 @@
-import type { Task } from '../board/tasks/index.ts';
+import { readIssue, type Task } from '../board/tasks/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
-import { readIssue } from './web-page.ts';
 
 const LONGEST_SLUG = 40;
 

@@ -1,3 +1,4 @@
+import { readIssue } from '../board/tasks/index.ts';
 import { SvcError } from '../core/base/errors.ts';
 import type { GitRemote } from '../workers/runner/worktrees/index.ts';
 import { chooseRemote, type PullRequestProgram } from './programs.ts';
@@ -20,19 +21,6 @@ export function findPullRequestPage(
   if (number === null || place === null)
     throw new SvcError('not_found', 'the address of the pull request is not known');
   return `${place.origin}/${place.path}/${PULL_REQUEST_PATHS[program]}/${number}`;
-}
-
-/** An issue of a code host. */
-export interface IssueReference {
-  /** `owner/repo`, perhaps with groups before. */
-  path: string;
-  number: string;
-}
-
-/** Reads `owner/repo#9`; null for anything else. */
-export function readIssue(reference: string | null): IssueReference | null {
-  const [, path, number] = /^([\w.-]+(?:\/[\w.-]+)+)#(\d+)$/.exec(reference ?? '') ?? [];
-  return path === undefined || number === undefined ? null : { path, number };
 }
 
 /**

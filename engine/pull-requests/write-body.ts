@@ -1,8 +1,7 @@
-import type { Task } from '../board/tasks/index.ts';
+import { readIssue, type Task } from '../board/tasks/index.ts';
 import type { Verification } from '../board/verify/index.ts';
 import { formatCount, toPrintable } from '../core/base/text.ts';
 import type { Session } from '../workers/sessions/index.ts';
-import { readIssue } from './web-page.ts';
 
 /** The limit of code hosts, about; they would refuse more. */
 const MOST_CHARACTERS = 60_000;

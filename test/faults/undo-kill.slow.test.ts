@@ -12,7 +12,7 @@ const ROUNDS = 8;
 /** A discard and an undo take some hundred milliseconds; the kills are spread over that time. */
 const SPREAD_MS = 400;
 
-describe('kill -9 of the daemon in the middle of a discard, a restore and an undo', () => {
+describe('kill -9 of the daemon in the middle of a discard, a restore, an undo and a squash', () => {
   let ws: TestWorkspace;
   before(async () => {
     ws = await makeWorkspace();
@@ -86,5 +86,23 @@ describe('kill -9 of the daemon in the middle of a discard, a restore and an und
       assert.equal(ws.repository.git('rev-parse', 'main'), before);
     }
     report(`kill -9 in ${ROUNDS} undone promotions`, 'base, branch and checkout agreed each time');
+  });
+
+  test('the kill leaves a squash either in the base or not, and a repeat adds no second commit', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { session_id: id, head_commit: head, branch } = await ran();
+      const before = ws.repository.git('rev-parse', 'main');
+      const client = await ws.connect();
+      const squash = { session: id, strategy: 'squash' } as const;
+      await killDuring(client.call('worktree.promote', squash), (round / ROUNDS) * SPREAD_MS);
+      if ((await show(id)).promoted_at === null) {
+        assert.equal(ws.repository.git('rev-parse', branch ?? ''), head);
+        await (await ws.connect()).call('worktree.promote', squash);
+      }
+      assert.equal(ws.repository.git('rev-parse', 'main~1'), before);
+      assert.equal(ws.repository.git('diff', '--stat', 'main', head ?? ''), '');
+      assert.equal(ws.repository.git('status', '--porcelain', '-uno'), '');
+    }
+    report(`kill -9 in ${ROUNDS} squashes`, 'each was in the base once');
   });
 });

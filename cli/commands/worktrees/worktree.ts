@@ -1,9 +1,10 @@
-import { asSvcError, type ErrorCode, EXIT, toExitCode } from '../../../engine/core/base/errors.ts';
+import { asSvcError, type ErrorCode, EXIT, SvcError, toExitCode } from '../../../engine/core/base/errors.ts';
 import { formatCount, quoteForShell, toPrintable } from '../../../engine/core/base/text.ts';
 import {
   type Api,
   describeSensitive,
   formatImpact,
+  PROMOTE_STRATEGIES,
   type PruneEntry,
   type SessionTrial,
   type WireValue,
@@ -218,23 +219,41 @@ function describeVerdict({
 
 export const promoteCommand = defineCommand({
   name: 'worktree promote',
-  about: "merge or rebase a session's branch into its base; fails closed on conflicts, never pushes",
+  about: "merge, rebase or squash a session's branch into its base; fails closed on conflicts, never pushes",
   args: sessionArg,
   flags: {
     base: intoFlag,
-    strategy: { type: 'string', about: 'how', choices: ['merge', 'rebase'] },
+    strategy: { type: 'string', about: 'how', choices: PROMOTE_STRATEGIES },
+    squash: { type: 'boolean', about: 'as one commit, the same as --strategy squash' },
+    message: {
+      type: 'string',
+      short: 'm',
+      value: 'text',
+      multiple: true,
+      about: 'message of the merge or squashed commit; each one is a paragraph',
+    },
     keep: { type: 'boolean', about: 'keep the worktree and the branch' },
     keepOthers: { type: 'boolean', about: 'in a race: do not discard the others' },
     head: { type: 'string', value: 'commit', about: 'only if the branch is still at this commit' },
   },
-  examples: ['worktree promote s-12', 'worktree promote s-12 --strategy rebase'],
+  examples: [
+    'worktree promote s-12',
+    'worktree promote s-12 --strategy rebase',
+    "worktree promote s-12 --squash -m 'Fix the login'",
+  ],
   async run(context) {
-    const { base, strategy, keep, keepOthers, head } = context.flags;
+    const { base, squash, message: paragraphs = [], keep, keepOthers, head } = context.flags;
+    const message = paragraphs.join('\n\n');
+    if (paragraphs.length > 0 && message.trim() === '') throw new SvcError('usage', 'the message is empty');
+    if (squash && (context.flags.strategy ?? 'squash') !== 'squash')
+      throw new SvcError('usage', `--squash contradicts --strategy ${context.flags.strategy}`);
+    const strategy = squash ? 'squash' : context.flags.strategy;
     const client = await context.engine();
     const promoted = await client.call('worktree.promote', {
       session: context.arg(0),
       ...(base === undefined ? {} : { base }),
       ...(strategy === undefined ? {} : { strategy }),
+      ...(message === '' ? {} : { message }),
       ...(keep ? { keep } : {}),
       ...(keepOthers ? { keep_others: true } : {}),
       ...(head === undefined ? {} : { head }),

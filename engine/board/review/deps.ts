@@ -4,6 +4,7 @@ import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Worktrees } from '../../workers/runner/worktrees/index.ts';
 import type { Session, Sessions, SessionVisitors } from '../../workers/sessions/index.ts';
 import type { Races } from '../index.ts';
+import type { Task } from '../tasks/index.ts';
 import type { Verification } from '../verify/index.ts';
 
 export interface WorktreeActionsDeps {
@@ -22,6 +23,7 @@ export interface WorktreeActionsDeps {
   resolveFolder(project: string | null): string;
   /** Lists all project ids, starting with the workspace's own, null. */
   listProjects(): (string | null)[];
+  getTask(taskId: string): Pick<Task, 'title' | 'source' | 'sourceRef'>;
   /** Returns the current verification state of a session. */
   readEvidence(sessionId: string): Promise<Pick<Verification, 'state' | 'reasons' | 'rerun' | 'rerunState'>>;
   /** Stops the run commands in a worktree that is about to be removed. */

@@ -1,17 +1,22 @@
 import type { Caller, OperationCall } from '../../core/api/operation.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
+import type { PromoteStrategy } from '../../workers/runner/worktrees/index.ts';
 import { findLocalPath, type Session } from '../../workers/sessions/index.ts';
+import { optionalField } from './base-option.ts';
 import type { WantedSession, WorktreeActionsDeps } from './deps.ts';
 import type { EndedSession } from './ended-session.ts';
 import { createPromotionCleanup, type PromotionResult } from './promotion-cleanup.ts';
+import { describePromotedWork } from './promotion-message.ts';
 import type { UndoRecords } from './undo-records.ts';
 import type { WorktreeRemoval } from './worktree-removal.ts';
 
-/** Merges a session's branch. Throws `promote_conflict` with the `paths`, `checkout_dirty`, `unverified`, `conflict`. */
+/** Promotes a session's branch. Throws `promote_conflict` with the `paths`, `checkout_dirty`, `unverified`, `conflict`. */
 export type PromoteSession = (
   wanted: WantedSession & {
-    strategy?: 'merge' | 'rebase' | undefined;
+    strategy?: PromoteStrategy | undefined;
+    /** Of the commit that merge or squash makes. */
+    message?: string | undefined;
     keep?: boolean | undefined;
     /** In a race: true to not discard the others. */
     keepOthers?: boolean | undefined;
@@ -43,6 +48,7 @@ export function createPromotion(
     | 'storage'
     | 'events'
     | 'sessions'
+    | 'getTask'
     | 'worktrees'
     | 'readEvidence'
     | 'isStrict'
@@ -74,6 +80,10 @@ export function createPromotion(
     if (before !== undefined && sessions.get(sessionId).worktree === null) {
       return { ...before, discarded: before.discarded ?? [], removed: true, kept: [] };
     }
+    if (wanted.strategy === 'rebase' && wanted.message !== undefined)
+      throw new SvcError('usage', 'a rebase keeps the messages of the commits', {
+        hint: 'the strategies merge and squash take a message',
+      });
     const { session, base: into } = promotion(wanted, caller);
     if (before === undefined) races.checkMayWin(session);
     if (before === undefined) return promoteSession(session, into, wanted, caller, call);
@@ -92,14 +102,18 @@ export function createPromotion(
     const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
     const { doubts: warnings, head: verified } = await checkEvidence(deps, sessionId);
     const head = wanted.head ?? verified;
+    const { strategy = 'merge' } = wanted;
+    const standard = strategy === 'merge' ? `Merge ${branch}: ${title} (${taskId})` : undefined;
+    const message = wanted.message?.replaceAll('\r\n', '\n').trim() ?? standard;
     const found = await worktrees.findRepository(repository);
     const promoted = await worktrees
       .promote({
         repository: found,
         branch,
         base: into,
-        strategy: wanted.strategy ?? 'merge',
-        message: `Merge ${branch}: ${title} (${taskId})`,
+        strategy,
+        ...describePromotedWork(deps, session),
+        ...optionalField('message', message),
         ...(session.baseCommit === null ? {} : { baseCommit: session.baseCommit }),
         ...(head === undefined ? {} : { head }),
       })

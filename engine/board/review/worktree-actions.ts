@@ -8,6 +8,7 @@ import { createDiscardActions, type DiscardActions } from './discard-actions.ts'
 import { type EndedSession, resolveEndedSession } from './ended-session.ts';
 import { createWorktreeLister, type WantedWorktrees, type WorktreeList } from './list-worktrees.ts';
 import { createPromotion, type PromoteSession } from './promotion.ts';
+import { describePromotedWork } from './promotion-message.ts';
 import { createWorktreePruner, type PrunedWorktrees } from './prune-worktrees.ts';
 import { createRaceClearing } from './race-clearing.ts';
 import { createUndoActions, type UndoActions } from './undo-actions.ts';
@@ -21,6 +22,8 @@ export type { PrunedWorktrees } from './prune-worktrees.ts';
 /** The result of a trial promotion. */
 export interface SessionTrial extends MergeTrial {
   sessionId: string;
+  /** Of the commit that a squash would make. */
+  subject: string;
 }
 
 /** Implements the operations on session worktrees. Nothing here pushes anywhere. */
@@ -79,7 +82,12 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       const { session, base } = resolvePromotion(wanted, caller);
       const { sessionId, repository, branch, baseCommit } = session;
       const began = optionalField('baseCommit', baseCommit ?? undefined);
-      return { sessionId, ...(await worktrees.tryPromotion({ repository, branch, base, ...began })) };
+      const { title: subject } = describePromotedWork(deps, session);
+      return {
+        sessionId,
+        subject,
+        ...(await worktrees.tryPromotion({ repository, branch, base, ...began })),
+      };
     },
 
     promote: createPromotion({ ...more, discardDue }, removal, resolvePromotion),

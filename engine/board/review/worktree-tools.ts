@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toWire } from '../../core/api/operation.ts';
 import { tool, UNLISTED } from '../../core/api/tool.ts';
-import { WORKTREE_STATES } from '../../workers/runner/worktrees/index.ts';
+import { PROMOTE_STRATEGIES, WORKTREE_STATES } from '../../workers/runner/worktrees/index.ts';
 import type { WorktreeActions } from './worktree-actions.ts';
 
 const project = z.string().optional().describe('registered project; default: all');
@@ -64,7 +64,14 @@ const promoteTool = (actions: WorktreeActions) =>
       session: z.string().describe('session to promote, e.g. s-12'),
       base: z.string().optional().describe('branch to merge into; default: what it was made from'),
       project: z.string().optional().describe('refuse if it belongs to another project'),
-      strategy: z.enum(['merge', 'rebase']).optional().describe('default merge'),
+      strategy: z.enum(PROMOTE_STRATEGIES).optional().describe('default merge'),
+      /** Of the commit that merge or squash makes; by default svc writes it. */
+      message: z
+        .string()
+        .max(20_000)
+        .regex(/^[^\0]*$/, 'must not contain NUL')
+        .optional()
+        .meta(UNLISTED),
       /** True to keep the worktree and the branch. */
       keep: z.boolean().optional().meta(UNLISTED),
       /** In a race: true to not discard the others. */

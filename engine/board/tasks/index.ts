@@ -11,6 +11,7 @@ import type { Task } from './rows.ts';
 import { taskStateError, taskStillRunsError } from './state-errors.ts';
 import { createTaskSteps, type TaskSteps } from './steps.ts';
 
+export { readIssue } from './issue-reference.ts';
 export type { NewTask } from './new-task.ts';
 export {
   type ListedTask,

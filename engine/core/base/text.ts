@@ -162,6 +162,18 @@ export function makeTitle(prompt: string): string {
   return '(untitled)';
 }
 
+const SUBJECT_LENGTH = 72;
+
+/** Returns the subject of a commit for the title of a task: one line of at most 72 characters. */
+export function makeSubject(title: string): string {
+  const text = toPrintable(title).replace(/\s+/g, ' ').trim();
+  const characters = Array.from(text);
+  if (characters.length <= SUBJECT_LENGTH) return text;
+  const cut = characters.slice(0, SUBJECT_LENGTH - 1).join('');
+  const blank = cut.lastIndexOf(' ');
+  return `${blank > SUBJECT_LENGTH / 2 ? cut.slice(0, blank) : cut}…`;
+}
+
 /** Formats an age: `45s`, `12m`, `3h`, `5d`, or `-`. */
 export const formatAge = (at: string | null, now: number = Date.now()): string =>
   formatElapsed(at === null ? null : Math.max(0, Math.round((now - Date.parse(at)) / 1000)));

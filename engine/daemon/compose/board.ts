@@ -86,6 +86,7 @@ export function createReviewModules(
     worktreesDir: paths.worktrees,
     resolveFolder: workers.agents.resolveFolder,
     listProjects: () => [null, ...config().projects.map((project) => project.id)],
+    getTask: board.tasks.get,
     readEvidence: board.evidence,
     endCommands: workers.runCommands.endInWorktree,
     clearWorktree: workers.clearWorktree,

@@ -79,6 +79,13 @@ describe('a pull request that svc opens by itself', { skip: GH_MISSING }, () => 
     assert.match(shown.stdout, /request +#2 open {2}https:/);
     const events = await client.call('event.list', { task: task!.task_id });
     assert.equal(events.filter(({ kind }) => kind === 'pull_request').length, 1);
+    const squash = { session: session.session_id, strategy: 'squash', keep: true } as const;
+    const { after: squashed } = await client.call('worktree.promote', squash);
+    assert.equal(
+      ws.repository.git('log', '-1', '--format=%B', squashed).trimEnd(),
+      `Größe der Liste: @all\n\nRefs acme/shop#${number}`,
+    );
+    await client.call('worktree.undo', { session: session.session_id });
   });
 
   test('a pull request gets the commits of a follow-up, and no second one is opened', async () => {

@@ -50,7 +50,7 @@ async function doAll({ open, root, worktree, worktrees }: Made) {
   await (await worktrees.diffBranch(about)).patch(1e6);
   await worktrees.tryPromotion({ repository: root, branch: 'svc/s-1', base: 'main' });
   const promoted = await worktrees.promote({
-    ...{ repository: root, branch: 'svc/s-1', base: 'main', strategy: 'merge', message: 'merge' },
+    ...{ repository: root, branch: 'svc/s-1', base: 'main', strategy: 'merge', title: 'merge' },
   });
   return { end, promoted };
 }

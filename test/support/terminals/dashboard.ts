@@ -385,6 +385,7 @@ export const plan = (id: number, more: Partial<ListedPlan> = {}): ListedPlan => 
 /** A trial merge without conflicts. */
 export const trial = (id: number, more: Partial<ListedTrial> = {}): ListedTrial => ({
   session_id: `s-${id}`,
+  subject: `Title ${id}`,
   branch: `svc/s-${id}`,
   head: 'c'.repeat(40),
   base: 'main',

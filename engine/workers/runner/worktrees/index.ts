@@ -84,6 +84,7 @@ export { watchRefs } from './inspect/watch-refs.ts';
 export { listAttributedFiles, listChangedFiles, listWorkingFiles } from './inspect/working-files.ts';
 export type { WorkingFolders } from './inspect/working-folders.ts';
 export type { PromoteRequest, PromoteResult } from './merge/promote.ts';
+export { PROMOTE_STRATEGIES, type PromoteStrategy } from './merge/strategies.ts';
 export type { MergeTrial, TrialRequest } from './merge/trial.ts';
 export type { UndonePromotion, UndoPromotionRequest } from './merge/undo-promotion.ts';
 export type { DiscardRequest, DiscardResult, SavedState } from './remove/discard.ts';

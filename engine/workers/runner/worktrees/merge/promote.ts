@@ -9,6 +9,7 @@ import { branchRef, compareAndSetRef, isAncestor, resolveCommit, resolveIds } fr
 import { findRenamedBranch } from '../git/renamed-branch.ts';
 import { type GitRepository, type RepositoryOrPath, resolveRepository } from '../git/repository.ts';
 import { type ForeignCommits, findForeignCommits, foreignCommitsError } from '../inspect/foreign-commits.ts';
+import { findMergeStates } from '../inspect/merge-state.ts';
 import { listChangedPaths, type SensitiveChange, selectSensitive } from '../inspect/sensitive.ts';
 import {
   checkTouchedFiles,
@@ -17,7 +18,9 @@ import {
   isBranchCheckedOut,
   listFirstPaths,
 } from './checkout.ts';
+import { rewordSavedWork, writeSquashMessage } from './commit-messages.ts';
 import { mergeConflictError, mergeTrees, rebaseCommits } from './integrate.ts';
+import type { PromoteStrategy } from './strategies.ts';
 
 export interface PromoteRequest {
   repository: RepositoryOrPath;
@@ -25,9 +28,13 @@ export interface PromoteRequest {
   branch: string;
   /** The branch that receives the work. */
   base: string;
-  strategy: 'merge' | 'rebase';
-  /** Of the merge commit. */
-  message: string;
+  strategy: PromoteStrategy;
+  /** The subject of a squashed commit, and of rebased commits that svc made for a worker. */
+  title: string;
+  /** The whole message of the merge commit or the squashed one; by default it is made from the title. */
+  message?: string;
+  /** Lines for the end of a squashed commit's message, such as `Refs acme/shop#12`. */
+  trailers?: readonly string[];
   /** Promote only if this is still the branch's commit. */
   head?: string;
   /** The recorded commit where the session started: anything older is not its own. */
@@ -41,7 +48,7 @@ export interface PromoteResult {
   /** The base's commit before and after. */
   before: string;
   after: string;
-  strategy: 'merge' | 'rebase';
+  strategy: PromoteStrategy;
   /** True if the base already contained the work; nothing was changed. */
   alreadyMerged: boolean;
   /** Changed files that deserve a separate look, because they affect more than the program. */
@@ -184,22 +191,29 @@ async function computePromotion(
   tips: BranchTips,
 ): Promise<string | null> {
   const { root } = repository;
-  const { base, strategy, message } = request;
+  const { base, strategy, title, message } = request;
   const { before, beforeTree, tip } = tips;
   const foreign = await findForeignToBase(git, root, request, tips);
   // The branch has no own commits.
   if (foreign?.newest === tip) return null;
-  if (strategy === 'merge') {
+  if (strategy !== 'rebase') {
     if (foreign !== null) throw foreignCommitsError(request, foreign);
+    // Nothing else shows later that a squashed branch is in the base.
+    if (strategy === 'squash' && (await isWorkIn(git, repository, tips))) return null;
     const { tree, conflicts } = await mergeTrees(git, root, { base: before, branch: tip, env: {} });
     if (conflicts.length > 0) {
       const paths = await listChangedPaths(git, root, { from: before, to: tree });
       // Reports obstacles there first.
       await findFollowingCheckout(git, root, base, paths.map(toPath));
-      throw mergeConflictError(conflicts, 'merge');
+      throw mergeConflictError(conflicts, strategy);
     }
     // The work already arrived, perhaps squashed or picked: a merge commit would only add noise.
-    return tree === beforeTree ? null : commitTree(git, root, { tree, parents: [before, tip], message });
+    if (tree === beforeTree) return null;
+    if (strategy === 'merge')
+      return commitTree(git, root, { tree, parents: [before, tip], message: message ?? title });
+    const { trailers = [] } = request;
+    const written = message ?? (await writeSquashMessage(git, root, { base: before, tip, title, trailers }));
+    return commitTree(git, root, { tree, parents: [before], message: written });
   }
   if (await isAncestor(git, root, tip, before)) return null;
   await findFollowingCheckout(git, root, base, []); // refuse early, before anything is computed
@@ -211,11 +225,17 @@ async function computePromotion(
     env,
   });
   if (after === before) return null;
-  return (await git.text(root, ['rev-parse', `${after}^{tree}`])) === beforeTree ? null : after;
+  if ((await git.text(root, ['rev-parse', `${after}^{tree}`])) === beforeTree) return null;
+  return rewordSavedWork(git, root, { base: before, tip: after, message: title });
+}
+
+/** Reports whether the base holds the work of the branch (R3). */
+async function isWorkIn(git: Git, where: GitRepository, { before, tip }: BranchTips): Promise<boolean> {
+  return (await findMergeStates(git, where, before, [tip])).get(tip)?.merged ?? false;
 }
 
 /**
- * Merges or rebases a session's work into its base. The result is computed separately; the base then moves in one
+ * Merges, rebases or squashes a session's work into its base. The result is computed separately; the base then moves in one
  * step, together with its checkout if there is one, or not at all: uncommitted changes in files that the work does
  * not touch are kept. Never pushes, never touches the session's branch. Throws `promote_conflict` (data.paths),
  * `checkout_dirty` (data.paths), `conflict`, `not_found`, `git_failed`.

@@ -167,7 +167,7 @@ describe('a marked file in the checkout of a person', () => {
       repository.commit({ 'lib/a.txt': 'work\n' }, 'work', made.path);
       flag(name, 'lib/a.txt', repository.root);
       const request = { repository: repository.root, branch: 'svc/s-1', base: 'main' };
-      const promote = () => worktrees.promote({ ...request, strategy: 'merge', message: 'promote' });
+      const promote = () => worktrees.promote({ ...request, strategy: 'merge', title: 'promote' });
       repository.write('lib/a.txt', 'mine\n');
       const tried = await worktrees.tryPromotion(request);
       assert.deepEqual([tried.promotable, tried.checkout.paths], [false, ['lib/a.txt']]);
@@ -330,7 +330,7 @@ describe('ignore rules that only a worker has written', () => {
     assert.deepEqual((await finish()).hidden, ['lib/new.txt']);
     assert.deepEqual(committed(), ['A\t.gitignore', 'A\tlib/code.js']);
     const request = { repository: repository.root, branch: 'svc/s-1', base: 'main' };
-    await worktrees.promote({ ...request, strategy: 'merge', message: 'promote' });
+    await worktrees.promote({ ...request, strategy: 'merge', title: 'promote' });
     const due = await worktrees.planPrune({
       repository: repository.root,
       worktreesDir,

@@ -3,7 +3,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { SvcError } from '../../../../../engine/core/base/errors.ts';
-import { createWorktrees, type Worktrees } from '../../../../../engine/workers/runner/worktrees/index.ts';
+import {
+  createWorktrees,
+  PROMOTE_STRATEGIES,
+  type PromoteStrategy,
+  type Worktrees,
+} from '../../../../../engine/workers/runner/worktrees/index.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from '../../../../support/workspaces/git.ts';
 
 describe('a base that has moved since the session started', () => {
@@ -31,8 +36,8 @@ describe('a base that has moved since the session started', () => {
   afterEach(() => repository.remove());
 
   const about = () => ({ repository: repository.root, branch: 'svc/s-1', base: 'main', baseCommit });
-  const promote = (strategy: 'merge' | 'rebase') =>
-    worktrees.promote({ ...about(), strategy, message: 'Promote s-1' });
+  const promote = (strategy: PromoteStrategy) =>
+    worktrees.promote({ ...about(), strategy, title: 'Promote s-1' });
   const shown = async () => {
     const { commits, files } = await worktrees.diffBranch({ ...about(), into: 'main' });
     return [commits.map(({ subject }) => subject), files.map((file) => file.path)];
@@ -77,7 +82,8 @@ describe('a base that has moved since the session started', () => {
       assert.deepEqual(await shown(), [['work'], ['work.txt']]);
       const trial = await worktrees.tryPromotion(about());
       assert.deepEqual([trial.promotable, trial.refused?.code], [false, 'conflict']);
-      await refused(promote('merge'), /would bring \d commits? into main .* more/, /--strategy rebase/);
+      for (const strategy of ['merge', 'squash'] as const)
+        await refused(promote(strategy), /would bring \d commits? into main .* more/, /--strategy rebase/);
       assert.equal((await promote('rebase')).alreadyMerged, false);
       const files = repository.git('ls-tree', '-r', '--name-only', 'main').split('\n');
       assert.deepEqual(files, [...before, 'work.txt'].sort());
@@ -88,7 +94,7 @@ describe('a base that has moved since the session started', () => {
   test('a session without its own commits restores nothing', async () => {
     repository.gitIn(path, 'reset', '--quiet', '--hard', baseCommit);
     repository.git('reset', '--quiet', '--hard', first);
-    for (const strategy of ['merge', 'rebase'] as const) {
+    for (const strategy of PROMOTE_STRATEGIES) {
       assert.equal((await promote(strategy)).alreadyMerged, true);
       assert.equal(repository.git('rev-parse', 'main'), first);
     }
@@ -122,7 +128,7 @@ describe('a base that has moved since the session started', () => {
     }
     repository.git('prune', '--expire=now');
     assert.throws(() => repository.git('cat-file', '-e', baseCommit));
-    for (const strategy of ['merge', 'rebase'] as const)
+    for (const strategy of PROMOTE_STRATEGIES)
       await refused(promote(strategy), /is no longer in the repository/, /git log main\.\.svc\/s-1/);
   });
 

@@ -60,7 +60,7 @@ const promote = () =>
     branch: 'svc/s-1',
     base: 'main',
     strategy: 'merge',
-    message: 'Promote',
+    title: 'Promote',
   });
 
 // Each call takes longer than all of the engine's work around it.

@@ -3,7 +3,13 @@ import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { SvcError } from '../../../../../../engine/core/base/errors.ts';
-import { createWorktrees, type Worktrees } from '../../../../../../engine/workers/runner/worktrees/index.ts';
+import {
+  createWorktrees,
+  PROMOTE_STRATEGIES,
+  type PromoteRequest,
+  type PromoteStrategy,
+  type Worktrees,
+} from '../../../../../../engine/workers/runner/worktrees/index.ts';
 import {
   gitEnvironment,
   makeRepository,
@@ -31,13 +37,14 @@ afterEach(() => repository.remove());
 const work = (files: Record<string, string>, subject?: string): string =>
   repository.commit(files, subject, path);
 const isMerged = () => worktrees.isMerged(repository.root, 'svc/s-1', 'main');
-const promote = (strategy: 'merge' | 'rebase' = 'merge', base = 'main') =>
+const promote = (strategy: PromoteStrategy = 'merge', base = 'main', more: Partial<PromoteRequest> = {}) =>
   worktrees.promote({
     repository: repository.root,
     branch: 'svc/s-1',
     base,
     strategy,
-    message: 'Promote s-1',
+    title: 'Promote s-1',
+    ...more,
   });
 const fails = (code: string, paths?: string[]) => (error: unknown) => {
   assert.ok(error instanceof SvcError);
@@ -150,7 +157,7 @@ describe('recognising merged work (R3)', () => {
   });
 });
 
-for (const strategy of ['merge', 'rebase'] as const) {
+for (const strategy of PROMOTE_STRATEGIES) {
   describe(`promoting by ${strategy}`, () => {
     test('promoting moves the base and its clean checkout', async () => {
       const tip = work({ 'a.txt': 'a\n' }, 'add a');
@@ -175,7 +182,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       assert.equal(parents, strategy === 'merge' ? `${before} ${tip}` : before);
       assert.equal(
         repository.git('log', '-1', '--format=%s', 'main'),
-        strategy === 'merge' ? 'Promote s-1' : 'add a',
+        strategy === 'rebase' ? 'add a' : 'Promote s-1',
       );
       assert.equal(repository.git('rev-parse', 'svc/s-1'), tip);
       assert.equal(await isMerged(), true);
@@ -276,6 +283,96 @@ for (const strategy of ['merge', 'rebase'] as const) {
     });
   });
 }
+
+describe('the commits that a promotion makes', () => {
+  const message = (commit = 'main') => repository.git('log', '-1', '--format=%B', commit).trimEnd();
+  const subjects = () => repository.git('log', '--reverse', '--format=%s', 'main').split('\n');
+  const WIP = 'svc: work in progress of s-1 (t-1)';
+
+  test('a squash makes one commit by the person, with the title, the subjects and the co-authors', async () => {
+    repository.git('config', 'user.name', 'Ada');
+    repository.git('config', 'user.email', 'ada@example.test');
+    const ada = 'Co-authored-by: Bo <bo@example.test>';
+    work({ 'a.txt': 'a\n' }, `add a\n\nText that stays there.\n\n${ada}\nSigned-off-by: X <x@example.test>`);
+    work({ 'b.txt': 'b\n' }, `fixup! add a\n\n${ada}`);
+    work({ 'c.txt': 'c\n' }, WIP);
+    work({ 'd.txt': 'd\n' }, 'Fix the login');
+    work({ 'e.txt': 'e\n' }, 'add \u001f e');
+    const before = repository.commit({ 'base.txt': 'x\n' }, 'of the base');
+    const { after } = await promote('squash', 'main', {
+      title: 'Fix the login',
+      trailers: ['Refs acme/shop#12'],
+    });
+    assert.equal(repository.git('log', '-1', '--format=%P', after), before);
+    assert.equal(repository.git('log', '-1', '--format=%an <%ae> %cn', after), 'Ada <ada@example.test> Ada');
+    assert.equal(message(after), `Fix the login\n\n- add a\n- add \\x1f e\n\nRefs acme/shop#12\n${ada}`);
+    assert.equal(repository.git('ls-tree', '--name-only', 'main', 'a.txt', 'e.txt'), 'a.txt\ne.txt');
+  });
+
+  test('a squash of work that a worker never committed has only the title', async () => {
+    work({ 'a.txt': 'a\n' }, WIP);
+    work({ 'b.txt': 'b\n' }, WIP);
+    await promote('squash');
+    assert.equal(message(), 'Promote s-1');
+  });
+
+  test('a squash lists at most 50 subjects, and counts the rest', async () => {
+    for (let at = 1; at <= 52; at += 1)
+      repository.gitIn(path, 'commit', '--quiet', '--allow-empty', '-m', `step ${at}`);
+    work({ 'a.txt': 'a\n' }, 'step 53');
+    await promote('squash');
+    const lines = message().split('\n');
+    assert.deepEqual(lines.slice(-2), ['- step 50', '- and 3 more']);
+  });
+
+  for (const strategy of ['merge', 'squash'] as const)
+    test(`a written message is the whole message of the commit of a ${strategy}`, async () => {
+      work({ 'a.txt': 'a\n' }, 'add a');
+      await promote(strategy, 'main', { message: '# Mine\n\nWhy.', trailers: ['Refs acme/shop#12'] });
+      assert.equal(message(), '# Mine\n\nWhy.');
+    });
+
+  test('a rebase names what a worker did not commit after the title, and keeps all else', async () => {
+    const first = work({ 'a.txt': 'a\n' }, 'add a');
+    work({ 'b.txt': 'b\n' }, WIP);
+    work({ 'c.txt': 'ä\n' }, 'Größe\n\n# not a comment\n\nKey: value');
+    const shape = (range: string) =>
+      repository.git('log', '--reverse', '--format=%T %an <%ae> %ad', '--date=raw', range);
+    const before = shape('main..svc/s-1');
+    const last = message('svc/s-1');
+    await promote('rebase');
+    assert.equal(shape('main~3..main'), before);
+    assert.equal(repository.git('rev-parse', 'main~2'), first, 'a commit before it is not rewritten');
+    assert.deepEqual(subjects().slice(-3), ['add a', 'Promote s-1', 'Größe']);
+    assert.equal(message(), last);
+    repository.commit({ 'a.txt': 'rewritten\n', 'b.txt': 'rewritten\n' });
+    assert.equal(await isMerged(), true);
+    assert.equal((await promote('rebase')).alreadyMerged, true);
+  });
+
+  test('a rebase onto a base that has moved names it after the title too', async () => {
+    work({ 'a.txt': 'a\n' }, WIP);
+    repository.commit({ 'b.txt': 'b\n' }, 'of the base');
+    await promote('rebase');
+    assert.deepEqual(subjects().slice(-2), ['of the base', 'Promote s-1']);
+  });
+
+  test('a merge keeps the commits of the branch as they are', async () => {
+    const tip = work({ 'a.txt': 'a\n' }, WIP);
+    await promote('merge');
+    assert.equal(repository.git('rev-parse', 'main^2'), tip);
+    assert.equal(message(), 'Promote s-1');
+  });
+
+  test('squashed work is already merged after later changes to the same lines, which would conflict', async () => {
+    work({ 'README.md': 'one\n2\nthree\n' });
+    work({ 'a.txt': 'a\n' });
+    await promote('squash');
+    const after = repository.commit({ 'README.md': 'one\nlater\nthree\n', 'a.txt': 'later\n' });
+    const again = await promote('squash');
+    assert.deepEqual([again.alreadyMerged, again.after], [true, after]);
+  });
+});
 
 describe('promoting in unusual states', () => {
   test('promoting is refused in the middle of a merge, and of a rebase of the base', async () => {

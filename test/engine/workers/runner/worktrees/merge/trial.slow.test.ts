@@ -49,7 +49,7 @@ const promote = (head?: string) =>
     repository: repository.root,
     ...request,
     strategy: 'merge',
-    message: 'Promote s-1',
+    title: 'Promote s-1',
     ...(head === undefined ? {} : { head }),
   });
 

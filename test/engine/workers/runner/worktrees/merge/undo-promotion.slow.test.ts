@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { SvcError } from '../../../../../../engine/core/base/errors.ts';
 import {
   createWorktrees,
+  PROMOTE_STRATEGIES,
   type PromoteResult,
+  type PromoteStrategy,
   type Worktrees,
 } from '../../../../../../engine/workers/runner/worktrees/index.ts';
 import {
@@ -44,14 +46,14 @@ beforeEach(async () => {
 });
 afterEach(() => repository.remove());
 
-async function promote(strategy: 'merge' | 'rebase'): Promise<void> {
+async function promote(strategy: PromoteStrategy): Promise<void> {
   repository.commit({ 'README.md': 'one\ntwo\nthree\nfour\n', 'a/new.txt': 'new\n' }, 'work', path);
   repository.gitIn(path, 'rm', '--quiet', 'app/main.txt');
   repository.commit({}, 'and a removal', path);
   repository.commit({ 'b.txt': 'b\n' }, 'of the base');
   const { root } = repository;
   promoted = await worktrees.promote({
-    ...{ repository: root, branch: 'svc/s-1', base: 'main', strategy, message: 'Promote s-1' },
+    ...{ repository: root, branch: 'svc/s-1', base: 'main', strategy, title: 'Promote s-1' },
   });
   // As after a promotion, the worktree and branch are removed and the branch is saved.
   const plan = await worktrees.planPrune({ repository: root, keep: () => false, isOurs: () => true });
@@ -59,7 +61,7 @@ async function promote(strategy: 'merge' | 'rebase'): Promise<void> {
   assert.equal(repository.git('for-each-ref', 'refs/heads/svc/'), '');
 }
 
-for (const strategy of ['merge', 'rebase'] as const) {
+for (const strategy of PROMOTE_STRATEGIES) {
   describe(`undoing a promotion by ${strategy}`, () => {
     test('undo restores base, checkout and branch, and leaves other changes unchanged', async () => {
       await promote(strategy);

@@ -1,0 +1,103 @@
+import { isSavedWork } from '../../../../core/base/saved-work.ts';
+import { toPrintable } from '../../../../core/base/text.ts';
+import { commitTree } from '../git/commit-tree.ts';
+import type { Git } from '../git/git.ts';
+
+/** A commit that only the branch has. */
+interface OwnCommit {
+  id: string;
+  tree: string;
+  subject: string;
+  message: string;
+  coauthors: string[];
+  /** The environment that gives a commit the same author. */
+  author: Record<string, string>;
+}
+
+const FIELDS = [
+  '%H',
+  '%T',
+  '%s',
+  '%an',
+  '%ae',
+  '%ad',
+  '%(trailers:key=Co-authored-by,only,unfold,separator=%x0A)',
+  '%B',
+];
+
+/** Lists the commits between two, oldest first, without merges. */
+async function listOwnCommits(git: Git, root: string, base: string, tip: string): Promise<OwnCommit[]> {
+  const order = ['--reverse', '--topo-order', '--no-merges'];
+  // Only a NUL is in no text of a commit.
+  const format = ['--date=raw', '--encoding=UTF-8', '-z', `--format=${FIELDS.join('%x00')}`];
+  const { stdout } = await git.run(root, ['log', ...order, ...format, `${base}..${tip}`]);
+  const texts = stdout.split('\0');
+  return Array.from({ length: Math.floor(texts.length / FIELDS.length) }, (_, at) => {
+    const [id = '', tree = '', subject = '', name = '', email = '', date = '', coauthors = '', message = ''] =
+      texts.slice(at * FIELDS.length);
+    return {
+      id,
+      tree,
+      subject,
+      message: message.trimEnd(),
+      coauthors: coauthors.split('\n').filter((each) => each !== ''),
+      author: { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
+    };
+  });
+}
+
+/**
+ * Gives commits that svc made for a worker another message, on a branch without merges. Everything else of them and
+ * of the commits after them stays, and so do the commits before. Returns the new end of the branch.
+ */
+export async function rewordSavedWork(
+  git: Git,
+  root: string,
+  { base, tip, message }: { base: string; tip: string; message: string },
+): Promise<string> {
+  const commits = await listOwnCommits(git, root, base, tip);
+  const first = commits.findIndex(({ subject }) => isSavedWork(subject));
+  if (first === -1) return tip;
+  let end = commits[first - 1]?.id ?? base;
+  for (const each of commits.slice(first)) {
+    const kept = isSavedWork(each.subject) ? message : each.message;
+    end = await commitTree(git, root, {
+      tree: each.tree,
+      parents: [end],
+      message: kept,
+      env: each.author,
+    });
+  }
+  return end;
+}
+
+/** A longer list helps no reader. */
+const MOST_SUBJECTS = 50;
+
+/** Subjects that say nothing once the commits are one. */
+const isMeaningless = (subject: string): boolean =>
+  subject === '' || isSavedWork(subject) || /^(?:fixup|squash|amend)! /.test(subject);
+
+/** Writes the message of a commit with the work of a branch: the title, the subjects of its commits and the trailers. */
+export async function writeSquashMessage(
+  git: Git,
+  root: string,
+  { base, tip, title, trailers }: { base: string; tip: string; title: string; trailers: readonly string[] },
+): Promise<string> {
+  const commits = await listOwnCommits(git, root, base, tip);
+  const subjects = new Set(
+    commits
+      .filter(({ subject }) => !isMeaningless(subject))
+      .map(({ subject }) => toPrintable(subject))
+      .filter((subject) => subject !== title),
+  );
+  const shown = [...subjects].slice(0, MOST_SUBJECTS).map((subject) => `- ${subject}`);
+  const left = subjects.size - shown.length;
+  const ends = new Set([
+    ...trailers,
+    ...commits.flatMap(({ coauthors }) => coauthors.map((each) => toPrintable(each))),
+  ]);
+  return [title, [...shown, ...(left > 0 ? [`- and ${left} more`] : [])].join('\n'), [...ends].join('\n')]
+    .filter((paragraph) => paragraph !== '')
+    .join('\n\n');
+}
