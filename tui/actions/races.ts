@@ -1,4 +1,5 @@
 import { formatCount } from '../../engine/core/base/text.ts';
+import type { PromoteStrategy } from '../../engine/index.ts';
 import { findDetail, getSubjectStamp } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { ChooseRacers, CompareRace } from '../state/overlays.ts';
@@ -6,6 +7,7 @@ import { findRace } from '../state/races.ts';
 import type { ShownSession } from '../state/rows.ts';
 import { getSelectedTask } from '../state/selection.ts';
 import { listRacers } from '../state/work-items.ts';
+import { cleanText } from '../text/text.ts';
 import { callEngine, type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 const getStamp = (state: State, id: string): string => getSubjectStamp(state.data, { kind: 'task', id });
@@ -90,6 +92,10 @@ export function describeOthers(state: State, session: Pick<ShownSession, 'sessio
   return ` The ${others.length === 1 ? 'other' : `${others.length} others`} of its race, ${others.map((each) => each.session_id).join(', ')}: ${stopped}discarded, and U brings each back.`;
 }
 
+/** Names the commit that a squash would make. */
+export const describeSquash = (subject: string): string =>
+  `s makes one commit: ${JSON.stringify(cleanText(subject))}.`;
+
 /** Explains why the shown session cannot be promoted; null if it can. */
 export function checkCanWin(state: State, { task, index }: CompareRace): string | null {
   const found = findRace(state, task);
@@ -113,15 +119,12 @@ export function checkCanWin(state: State, { task, index }: CompareRace): string 
 export function describePromotion(state: State, { task, index }: CompareRace): string {
   const racer = findRace(state, task)!.racers[index]!;
   const { session_id: id, branch, base, agent, evidence } = racer;
+  const work = findDetail(state, 'work', id)?.detail ?? undefined;
   const doubt = evidence.state === 'verified' ? 'It is verified.' : `NOT VERIFIED (${evidence.state}).`;
-  return `Promote ${id} by ${agent}: ${branch} into ${base ?? 'its base'}? ${doubt}${describeOthers(state, racer)} This completes ${task}.`;
+  return `Promote ${id} by ${agent}: ${branch} into ${base ?? 'its base'}? ${doubt}${describeOthers(state, racer)} This completes ${task}.${work === undefined || 'problem' in work.trial ? '' : ` ${describeSquash(work.trial.subject)}`}`;
 }
 
-export function promoteRacer(
-  state: State,
-  overlay: CompareRace,
-  strategy: 'merge' | 'rebase',
-): StateTransition {
+export function promoteRacer(state: State, overlay: CompareRace, strategy: PromoteStrategy): StateTransition {
   const reason = checkCanWin(state, overlay);
   const now: State = { ...state, overlay: { ...overlay, askedAt: null } };
   if (reason !== null) return transitionTo(showMessage(now, reason, 'bad'));

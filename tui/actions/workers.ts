@@ -1,5 +1,10 @@
 import { describeUnseen, formatCount } from '../../engine/core/base/text.ts';
-import { describeSensitive, nameSessionState, selectRerunCommands } from '../../engine/index.ts';
+import {
+  describeSensitive,
+  nameSessionState,
+  type PromoteStrategy,
+  selectRerunCommands,
+} from '../../engine/index.ts';
 import { explainDoubt, getTrialHead } from '../panes/evidence.ts';
 import { countUnseenOfPatch } from '../panes/patch-lines.ts';
 import { isUnreadableWork } from '../panes/states.ts';
@@ -11,7 +16,7 @@ import type { ListedEvidence, ListedTrial } from '../state/rows.ts';
 import { getRunText, getSelectedSession, getSelectedTask } from '../state/selection.ts';
 import { findRowOfSession } from '../state/work-items.ts';
 import { cleanText } from '../text/text.ts';
-import { describeOthers } from './races.ts';
+import { describeOthers, describeSquash } from './races.ts';
 import { askToCancelTask, checkCanCancelTask } from './tasks.ts';
 import {
   callEngine,
@@ -213,13 +218,13 @@ export function askToRerunTests(state: State): ScreenQuestion {
 
 export function askToPromote(state: State): ScreenQuestion {
   const { session_id: id } = getSelectedSession(state)!;
-  const { branch, base, head, sensitive } = findTrial(state) as ListedTrial;
+  const { branch, base, head, sensitive, subject } = findTrial(state) as ListedTrial;
   const warning = describeDoubt(state, id);
   const work = findDetail(state, 'work', id)?.detail;
   const holds = work ? describeUnseen(countUnseenOfPatch(work)) : null;
   const named =
     sensitive.length === 0 ? '' : ` CHECK ${cleanText(describeSensitive(sensitive, MOST_NAMED_FILES))}.`;
-  const promoteWith = (strategy: 'merge' | 'rebase') => (now: State) =>
+  const promoteWith = (strategy: PromoteStrategy) => (now: State) =>
     callEngine(now, {
       operation: 'worktree.promote',
       input: { session: id, strategy, base, head },
@@ -232,10 +237,11 @@ export function askToPromote(state: State): ScreenQuestion {
     });
   return {
     subject: { kind: 'session', id },
-    text: `Promote ${branch} into ${base}?${holds === null ? '' : ` ITS PATCH ${holds}.`}${named}${warning === null ? ' It is verified.' : ` Not verified: ${warning}.`}${describeOthers(state, getSelectedSession(state)!)}`,
+    text: `Promote ${branch} into ${base}?${holds === null ? '' : ` ITS PATCH ${holds}.`}${named}${warning === null ? ' It is verified.' : ` Not verified: ${warning}.`}${describeOthers(state, getSelectedSession(state)!)} ${describeSquash(subject)}`,
     answers: [
       { key: 'm', label: 'merge', run: promoteWith('merge') },
       { key: 'b', label: 'rebase', run: promoteWith('rebase') },
+      { key: 's', label: 'squash', run: promoteWith('squash') },
     ],
   };
 }

@@ -88,19 +88,19 @@ export const WORK_KEYS: readonly KeyBinding[] = [
 
   {
     id: 'promote',
-    aliases: ['merge', 'rebase', 'land', 'apply'],
+    aliases: ['merge', 'rebase', 'squash', 'land', 'apply'],
     operation: 'worktree.promote',
     ...onRuns,
     keys: ['p'],
     label: 'promote',
-    about: 'promote the branch into its base: m merges, b rebases; never pushes',
+    about: 'promote the branch into its base: m merges, b rebases, s squashes; never pushes',
     hasUse: hasEnded,
     disabledReason: workers.checkCanPromote,
     waitsFor: workers.describePromotionCheck,
     bulk: 'details',
     ask: workers.askToPromote,
     requiresReading: true,
-    confirm: ['m', 'b'],
+    confirm: ['m', 'b', 's'],
   },
   {
     id: 'new',
@@ -168,7 +168,7 @@ export const WORK_KEYS: readonly KeyBinding[] = [
     keys: ['C'],
     label: 'compare',
     about:
-      'compare the sessions of its race and their diffs; p, then m or b merges one and discards the others',
+      'compare the sessions of its race and their diffs; p, then m, b or s promotes one and discards the others',
     ...whenPossible(races.checkCanCompare),
     run: races.openCompare,
   },

@@ -1,4 +1,4 @@
-import { nameSessionState } from '../../engine/index.ts';
+import { nameSessionState, type PromoteStrategy } from '../../engine/index.ts';
 import { checkCanWin, describePromotion, promoteRacer } from '../actions/races.ts';
 import { type StateTransition, showMessage, transitionTo } from '../actions/transition.ts';
 import { TOO_FAST_MS } from '../keymap/run-binding.ts';
@@ -124,6 +124,8 @@ function renderParts(
   };
 }
 
+const STRATEGY_OF_KEY: Readonly<Record<string, PromoteStrategy>> = { m: 'merge', b: 'rebase', s: 'squash' };
+
 export function handleCompareKey(
   state: State,
   overlay: CompareRace,
@@ -133,8 +135,8 @@ export function handleCompareKey(
   const changeComparison = (more: Partial<CompareRace>): StateTransition =>
     transitionTo({ ...state, overlay: { ...overlay, ...more } });
   if (overlay.askedAt !== null) {
-    const strategy = key === 'm' ? 'merge' : key === 'b' ? 'rebase' : null;
-    if (strategy === null) return changeComparison({ askedAt: null });
+    const strategy = STRATEGY_OF_KEY[key];
+    if (strategy === undefined) return changeComparison({ askedAt: null });
     return at - overlay.askedAt < TOO_FAST_MS
       ? changeComparison({ askedAt: at })
       : promoteRacer(state, overlay, strategy);
@@ -218,6 +220,6 @@ export function renderCompare(
     keys:
       overlay.askedAt === null
         ? 'Tab 1-9 session  n N file  j k scroll  p promote  Esc close'
-        : 'm merge  b rebase  Esc cancel',
+        : 'm merge  b rebase  s squash  Esc cancel',
   };
 }

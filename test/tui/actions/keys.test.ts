@@ -544,7 +544,7 @@ describe('actions on workers', () => {
   const ended = (more: Parameters<typeof sessionRow>[1] = {}): Bench =>
     bench().data({ sessions: [sessionRow(1, more)], tasks: [taskRow(1, { session_id: 's-1' })] });
 
-  it('p asks, m merges and b rebases the shown head', () => {
+  it('p asks, m merges, b rebases and s squashes the shown head', () => {
     const input = { session: 's-1', base: 'main', head: 'c'.repeat(40) };
     const shown = (): Bench => showEvidence(showWork(ended(), 1), 1);
     assert.deepEqual(shown().keys('p', 'm').calls(), [
@@ -552,6 +552,11 @@ describe('actions on workers', () => {
     ]);
     assert.deepEqual(shown().keys('p', 'b').calls(), [
       { operation: 'worktree.promote', input: { ...input, strategy: 'rebase' } },
+    ]);
+    const asked = shown().keys('p');
+    assert.match(asked.state().armed?.question ?? '', /s makes one commit: "Title 1"\.$/);
+    assert.deepEqual(asked.keys('s').calls(), [
+      { operation: 'worktree.promote', input: { ...input, strategy: 'squash' } },
     ]);
     assert.deepEqual(shown().keys('p', 'p').calls(), []);
   });

@@ -119,6 +119,13 @@ describe('comparing the sessions of a race', () => {
     assert.deepEqual({ ...call?.input, head: null }, { session: 's-2', strategy: 'merge', head: null });
   });
 
+  it('s squashes the shown session, whose commit the question names', () => {
+    const dash = openRace().keys('2', 'p');
+    assert.match(shown(dash).replace(/\s*║\n║\s*/g, ' '), /s makes one commit: "Title 2"/);
+    const [call] = dash.keys('s').calls();
+    assert.deepEqual({ ...call?.input, head: null }, { session: 's-2', strategy: 'squash', head: null });
+  });
+
   it('other keys, keys that arrive together, and a running session do nothing', () => {
     const dash = openRace().keys('p', 'j');
     assert.deepEqual(dash.calls(), []);

@@ -236,7 +236,7 @@ describe('one confirmation for marked rows', () => {
       .data({ sessions: [sessionRow(1), sessionRow(2)] })
       .keys('*', 'p');
     for (const id of [1, 2]) showComments(showEvidence(showWork(self, id), id), id, []);
-    assert.match(textOf(self), /m merge 2 {3}b rebase 2/);
+    assert.match(textOf(self), /m merge 2 {3}b rebase 2 {3}s squash 2/);
     self.keys('m');
     assert.deepEqual(
       self.calls().map(({ operation }) => operation),
