@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
+import { ADDONS } from '../../core/link-protocol/capabilities.ts';
 import type { ChangeLog } from '../change-log.ts';
 import type { Account, Tables } from '../database/tables.ts';
 import { changeInTurn } from '../database/take-turn.ts';
@@ -19,15 +20,19 @@ export interface AccountStore {
   removeAccount(name: string, actor: string): Promise<void>;
 }
 
-/** Adds an account within a transaction. Throws as `addAccount`. */
+/**
+ * Adds an account within an exclusive transaction. The first one belongs to whoever hosts the server, and gets
+ * everything. Throws as `addAccount`.
+ */
 export async function insertAccount(
   change: Transaction<Tables>,
   { name, actor, clock, changes }: { name: string; actor: string; clock: Clock; changes: ChangeLog },
 ): Promise<Account> {
+  const isFirst = (await change.selectFrom('accounts').select('id').executeTakeFirst()) === undefined;
   const account = {
     id: makeServerId('a'),
     name: checkName(name, "an account's name"),
-    plan: 'free',
+    plan: isFirst ? 'team' : 'free',
     created_at: clock.now(),
   };
   const { numInsertedOrUpdatedRows } = await change
@@ -36,6 +41,11 @@ export async function insertAccount(
     .onConflict((same) => same.column('name').doNothing())
     .executeTakeFirst();
   if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(account.name);
+  if (isFirst)
+    await change
+      .insertInto('addons')
+      .values(ADDONS.map((addon) => ({ account_id: account.id, addon })))
+      .execute();
   await changes.record(change, { account: account.id, actor, what: 'account added', detail: account.name });
   return account;
 }
@@ -68,7 +78,7 @@ export function createAccounts({
 
   return {
     addAccount: (name, actor) =>
-      db.transaction().execute((change) => insertAccount(change, { name, actor, clock, changes })),
+      changeInTurn(db, (change) => insertAccount(change, { name, actor, clock, changes })),
     async findAccountById(id) {
       return (await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
     },

@@ -20,12 +20,12 @@ onBothDatabases((start) => {
       const first = await status();
       assert.deepEqual(
         [first.linked, first.person, first.plan, first.lease.state],
-        [true, 'ann', 'free', 'valid'],
+        [true, 'ann', 'team', 'valid'],
       );
       const [home] = await server.parts.people.listAccounts();
-      await server.parts.plans.assign(home!, 'team', 'a test');
-      await until(async () => (await status()).plan === 'team', 'the new lease');
-      await server.parts.plans.set('team', 'projects', '7', 'a test');
+      await server.parts.plans.assign(home!, 'professional', 'a test');
+      await until(async () => (await status()).plan === 'professional', 'the new lease');
+      await server.parts.plans.set('professional', 'projects', '7', 'a test');
       await until(
         async () => (await status()).quotas.find(({ name }) => name === 'projects')?.limit === 7,
         'the new quota',
@@ -39,13 +39,13 @@ onBothDatabases((start) => {
 
     it('the workspace learns that the plan has no capacity for it, and stays linked', async () => {
       const { here, server, ann } = linked;
-      await server.parts.plans.set('team', 'workspaces', '0', 'a test');
+      await server.parts.plans.set('professional', 'workspaces', '0', 'a test');
       const token = await logMachineIn(server, ann, 'other');
       await assert.rejects(here.call('link.start', { server: server.url, token }), {
         code: 'quota_exceeded',
       });
       assert.equal((await here.call('link.status', {})).state, 'connected');
-      await server.parts.plans.set('team', 'workspaces', 'none', 'a test');
+      await server.parts.plans.set('professional', 'workspaces', 'none', 'a test');
     });
 
     it("the workspace shows pending decisions on its server's page, which cannot decide at first", async () => {

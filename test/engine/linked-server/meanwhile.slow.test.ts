@@ -86,6 +86,8 @@ onBothDatabases((start) => {
 
     it('simultaneous requests get no more than the plan allows', async () => {
       const { server, ann } = await openServer();
+      const [home] = await server.parts.people.listAccounts();
+      await server.parts.plans.assign(home!, 'free', 'a test');
       const tried = Array.from({ length: 8 }, (_, index) => index);
       const added = await Promise.all(
         tried.map((index) => ann.post('/app/people', { name: `guest ${index}`, role: 'member' })),

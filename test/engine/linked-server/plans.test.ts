@@ -15,12 +15,42 @@ const ask = (server: TestServer) => async (verb: AdminVerb, input: object) =>
   (await askRunningServer(server.folder, verb, input))?.result as Record<string, unknown>;
 
 onBothDatabases((start) => {
+  it('the first account of a server has everything, and later ones begin with the plan free', async () => {
+    const server = await start();
+    try {
+      const ann = await setUpServer(server);
+      for (const path of ['/app/settings', '/app/chats'])
+        assert.doesNotMatch((await ann.get(path)).text, /locked/i, path);
+      const carl = await addOtherAccount(ann, server);
+      assert.match((await carl.get('/app/settings')).text, /Plan: free.*locked/);
+      assert.partialDeepStrictEqual(await ask(server)('account.list', {}), [
+        { name: 'home', plan: 'team', addons: ['n8n', 'zapier', 'make'] },
+        { name: 'other', plan: 'free', addons: [] },
+      ]);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('two accounts that are added at the same time to a new server do not both get everything', async () => {
+    const server = await start();
+    try {
+      const { people } = server.parts;
+      await Promise.all(['one', 'two', 'three'].map((name) => people.addAccount(name, 'a test')));
+      const plans = (await people.listAccounts()).map(({ plan }) => plan);
+      assert.deepEqual(plans.sort(), ['free', 'free', 'team']);
+    } finally {
+      await server.close();
+    }
+  });
+
   it('plans are data: their limits can be set, and apply from then on', async () => {
     const server = await start();
     try {
       const ann = await setUpServer(server);
       const admin = ask(server);
       await admin('plan.set', { plan: 'free', key: 'people', value: '2' });
+      await admin('account.plan', { name: 'home', plan: 'free' });
       assert.equal((await ann.post('/app/people', { name: 'bob' })).status, 200);
       const refused = await ann.post('/app/people', { name: 'eve' });
       assert.match(refused.text, /the plan free allows 2 people/);
@@ -99,7 +129,13 @@ onBothDatabases((start) => {
       });
       assert.deepEqual(
         [claims.plan, claims.account, claims.nonce, claims.quotas.projects, claims.capabilities],
-        ['professional', 'home', nonce, 20, ['hosted_webhook']],
+        [
+          'professional',
+          'home',
+          nonce,
+          20,
+          ['catch_url_n8n', 'catch_url_zapier', 'catch_url_make', 'hosted_webhook'],
+        ],
       );
       assert.equal((claims.exp - claims.iat) * 1000, LEASE_MS);
       assert.equal(claims.iat, Math.floor(server.clock.now() / 1000));
