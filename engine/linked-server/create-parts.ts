@@ -25,7 +25,7 @@ import { createWorkspaces } from './links/workspaces.ts';
 import { createDeviceRequests } from './login/device-requests.ts';
 import { createMachines } from './login/machines.ts';
 import { createFailureCounter } from './people/failures.ts';
-import { createFirstRun } from './people/first-run.ts';
+import { createFirstRun, type SetupOffer } from './people/first-run.ts';
 import { createPasswordChecks } from './people/password-checks.ts';
 import { createPasswords, type PasswordCost } from './people/passwords.ts';
 import { createPeople } from './people/people.ts';
@@ -44,8 +44,8 @@ export interface ServerOptions {
   passwordCost?: PasswordCost;
   /** Resolves names of targets. */
   lookup?: LookupFunction;
-  /** The setup code of a new server, and its file. */
-  tellSetupCode?(code: string, file: string): void;
+  /** Called with each setup code of a new server. */
+  tellSetupCode?(offer: SetupOffer): void;
   /** The file of a newly created root secret. */
   tellNewSecret?(file: string): void;
 }
@@ -91,8 +91,8 @@ export async function createParts(
   const polls = createPolls(clock);
   const stopWorkspaces = createStopWorkspaces({ follower, polls });
   const people = createPeople({ ...base, passwords, plans, follower, stopWorkspaces, eraseDeleted });
-  const tell = (code: string, file: string): void => tellSetupCode?.(code, file);
-  const firstRun = createFirstRun({ db, people, folder, tell });
+  const tell = (offer: SetupOffer): void => tellSetupCode?.(offer);
+  const firstRun = createFirstRun({ db, people, folder, origin, tell });
   const commands = createCommands({
     ...base,
     onGiven: polls.tell,

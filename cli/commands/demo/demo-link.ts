@@ -81,8 +81,8 @@ async function openServer(around: string, closing: (() => Promise<unknown>)[], s
       folder,
       env: {},
       log: pino({ enabled: false }),
-      tellSetupCode: (told) => {
-        code = told;
+      tellSetupCode: (offer) => {
+        code = offer.code;
       },
     },
     settings,

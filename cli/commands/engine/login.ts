@@ -1,8 +1,9 @@
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { openBrowser } from '../../../engine/core/base/open-browser.ts';
 import { formatLocalTime } from '../../../engine/core/base/text.ts';
+import { isLoopback } from '../../../engine/core/base/values/address.ts';
 import { linking, ownSeat } from '../../../engine/index.ts';
-import { type Command, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { formatFacts } from '../../print.ts';
 
 const login = defineCommand({
@@ -22,11 +23,12 @@ const login = defineCommand({
       throw new SvcError('conflict', `this machine is logged in to ${before.server} as ${before.person}`, {
         hint: 'svc logout first',
       });
+    const drawAddress = await loadAddressDrawing(context);
     const state = await logIn(server, context.env, {
       signal: context.signal,
       show: ({ url, completeUrl, userCode, expiresAt }) => {
         context.stderr.write(
-          `open ${url}\nand type in the code ${userCode}\nit expires at ${formatLocalTime(new Date(expiresAt).toISOString())}; Ctrl-C stops waiting\n`,
+          `${drawAddress(completeUrl)}open ${url}\nand type in the code ${userCode}\nit expires at ${formatLocalTime(new Date(expiresAt).toISOString())}; Ctrl-C stops waiting\n`,
         );
         if (!context.flags.noBrowser) openBrowser(completeUrl, context.env);
       },
@@ -44,6 +46,21 @@ const login = defineCommand({
     return 0;
   },
 });
+
+/** Returns what draws an address as a QR code, on a terminal that has room for it. */
+async function loadAddressDrawing({
+  stderr,
+  json,
+}: Pick<CommandContext, 'stderr' | 'json'>): Promise<(address: string) => string> {
+  if (!stderr.isTTY || json) return () => '';
+  const { renderUnicodeCompact } = await import('uqr');
+  return (address) => {
+    // A phone cannot open an address of this machine alone.
+    if (isLoopback(new URL(address).hostname.replace(/^\[|\]$/g, ''))) return '';
+    const drawn = renderUnicodeCompact(address, { border: 2 });
+    return drawn.indexOf('\n') > stderr.columns ? '' : `${drawn}\nscan it with a phone, or\n`;
+  };
+}
 
 const describeMode = (mode: string): string =>
   mode.endsWith('00') ? mode : `${mode}, so that others can open it: chmod 600`;

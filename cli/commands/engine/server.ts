@@ -55,8 +55,12 @@ const serve = defineCommand({
         folder,
         env: context.env,
         log,
-        tellSetupCode: (code, file) =>
-          log.warn({ setup_code: code, file }, 'open /setup and type in this code'),
+        tellSetupCode({ code, file, page }) {
+          log.warn({ setup_code: code, file }, 'open /setup and type in this code');
+          // After the lines of the log, which are written at the end of the turn; a program gets JSON only.
+          if (context.stderr.isTTY)
+            setImmediate(() => context.note(`open ${page} in a browser and type in the code ${code}`));
+        },
         tellNewSecret: (file) => log.warn({ file }, 'a root secret was created; back up this file'),
       },
       settings,

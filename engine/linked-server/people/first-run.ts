@@ -28,6 +28,15 @@ export const normalizeTypedCode = (text: string): string =>
     .replace(/[^A-Z0-9]/g, '')
     .slice(0, 64);
 
+/** What a person needs for setting up a new server. */
+export interface SetupOffer {
+  code: string;
+  /** The file that has the code too. */
+  file: string;
+  /** The address of the page that takes it. */
+  page: string;
+}
+
 /** The one time that a database has no operator: a person who can read the code on the server becomes one. */
 export interface FirstRun {
   /** Reports whether the server has not been set up yet. */
@@ -45,12 +54,14 @@ export function createFirstRun({
   db,
   people,
   folder,
+  origin,
   tell,
 }: {
   db: Kysely<Tables>;
   people: PeopleStore;
   folder: string;
-  tell(code: string, file: string): void;
+  origin: string;
+  tell(offer: SetupOffer): void;
 }): FirstRun {
   const file = join(folder, 'setup-code');
   const isOpen = async (): Promise<boolean> => (await people.countOperators()) === 0;
@@ -67,7 +78,7 @@ export function createFirstRun({
       .onConflict((same) => same.column('key').doUpdateSet((set) => ({ value: set.ref('excluded.value') })))
       .execute();
     replacePrivate(file, `${code}\n`);
-    tell(code, file);
+    tell({ code, file, page: `${origin}/setup` });
   }
 
   async function countWrong(): Promise<void> {

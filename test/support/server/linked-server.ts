@@ -86,7 +86,7 @@ export async function startTestServer(
       // These tests are not about guessing.
       passwordCost: { logN: 8, r: 8, p: 1 },
       log: pino({ base: null }, { write: (line: string) => void log.push(line) }),
-      tellSetupCode: (code) => void codes.push(code),
+      tellSetupCode: ({ code }) => void codes.push(code),
     },
     settings,
   );
