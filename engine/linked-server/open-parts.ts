@@ -1,5 +1,6 @@
 import { systemClock } from '../core/base/clock.ts';
 import { asSvcError, type SvcError } from '../core/base/errors.ts';
+import type { HostLock } from '../storage/index.ts';
 import { createParts, type ServerOptions, type ServerReach } from './create-parts.ts';
 import { openServerDatabase, readDatabaseUrl } from './database/open.ts';
 import type { ServerParts } from './http/context.ts';
@@ -16,10 +17,17 @@ export interface OpenParts {
   close(): Promise<void>;
 }
 
-/** Opens the database and everything that uses it. */
-export async function openParts(options: ServerOptions, reach: ServerReach): Promise<OpenParts> {
+/**
+ * Opens the database and everything that uses it.
+ * @param lock of the folder, if the caller has it already; released as by `openServerDatabase`
+ */
+export async function openParts(
+  options: ServerOptions,
+  reach: ServerReach,
+  lock?: HostLock,
+): Promise<OpenParts> {
   const { folder, env, log, clock = systemClock, tellNewSecret } = options;
-  const database = await openServerDatabase(folder, readDatabaseUrl(env));
+  const database = await openServerDatabase(folder, readDatabaseUrl(env), lock === undefined ? {} : { lock });
   try {
     /** Also every hour, to repair failures. */
     const eraseDeleted = (): Promise<void> =>

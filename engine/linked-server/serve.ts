@@ -1,5 +1,5 @@
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { asSvcError, type SvcError } from '../core/base/errors.ts';
@@ -9,6 +9,7 @@ import { createLimitedServer } from '../core/http/server.ts';
 import { findAdminSocket } from './admin-socket.ts';
 import { answerAdmin } from './answer-admin.ts';
 import type { ServerOptions } from './create-parts.ts';
+import { holdServerFolder } from './database/open.ts';
 import { addSecurityHeaders, answerUnreadable } from './http/answer-headers.ts';
 import { makeServerApp } from './http/app.tsx';
 import type { ServerParts } from './http/context.ts';
@@ -39,6 +40,8 @@ export interface RunningServer {
 export async function startServer(options: ServerOptions, settings: ServerSettings): Promise<RunningServer> {
   const { folder, log } = options;
   const socket = findAdminSocket(folder);
+  const lock = holdServerFolder(folder);
+  const admin = createServer();
   const server = createLimitedServer({
     headersMs: 10_000,
     requestMs: 60_000,
@@ -47,49 +50,45 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     // So that its answer has the same headers as all others.
     requiresHost: false,
   });
-  await listenOn(server, { host: settings.host, port: settings.port });
-  const { port } = server.address() as AddressInfo;
-  const shown = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
-  const origin = settings.publicUrl?.origin ?? `http://${shown}:${port}`;
-  addSecurityHeaders(server, origin);
-  // Requests wait while the database is being opened.
-  const early: [IncomingMessage, ServerResponse][] = [];
-  const wait = (...given: (typeof early)[number]): void => void early.push(given);
-  server.on('request', wait);
-  const abandon = (): void => {
-    server.close();
-    server.closeAllConnections();
-  };
-  let opened: OpenParts;
-  try {
-    opened = await openParts(options, { ...settings, origin });
-  } catch (error) {
-    abandon();
-    throw error;
-  }
-  const { parts, database, lost } = opened;
-  // A socket of a killed server; the lock on the folder shows that none is running.
-  rmSync(socket, { force: true });
-  const admin = createServer((request, response) => void answerAdmin(parts, request, response));
-  try {
+  // Requests of both wait while the database is being opened.
+  const [answerCommands, answerRequests] = [holdRequests(admin), holdRequests(server)];
+  let opened: OpenParts | undefined;
+  async function open(): Promise<{ origin: string; port: number; opened: OpenParts }> {
+    // A socket of a killed server, since no other one has the lock.
+    rmSync(socket, { force: true });
+    // Before the port: a command without a socket opens the database itself, and one of the two fails.
     await listenOn(admin, { path: socket });
     // Anyone who may write to it is obeyed, and the folder may have existed before.
     chmodSync(socket, 0o600);
-    await parts.db
+    await listenOn(server, { host: settings.host, port: settings.port });
+    const { port } = server.address() as AddressInfo;
+    const shown = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
+    const origin = settings.publicUrl?.origin ?? `http://${shown}:${port}`;
+    addSecurityHeaders(server, origin);
+    opened = await openParts(options, { ...settings, origin }, lock);
+    await opened.parts.db
       .insertInto('meta')
       .values({ key: ORIGIN_KEY, value: origin })
       .onConflict((same) => same.column('key').doUpdateSet({ value: origin }))
       .execute();
-    await parts.firstRun.offer();
-  } catch (error) {
-    abandon();
-    admin.close();
-    await opened.close();
-    throw error;
+    await opened.parts.firstRun.offer();
+    return { origin, port, opened };
   }
-  const answer = getRequestListener(makeServerApp(parts).fetch, { errorHandler: answerUnreadable });
-  server.off('request', wait).on('request', answer);
-  for (const given of early) void answer(...given);
+  const {
+    origin,
+    port,
+    opened: { parts, database, lost, close: closeParts },
+  } = await open().catch(async (error: unknown) => {
+    for (const each of [server, admin]) {
+      each.close();
+      each.closeAllConnections();
+    }
+    await opened?.close();
+    lock.release();
+    throw error;
+  });
+  answerCommands((request, response) => void answerAdmin(parts, request, response));
+  answerRequests(getRequestListener(makeServerApp(parts).fetch, { errorHandler: answerUnreadable }));
   parts.deliveries.start();
   parts.retention.start();
   void parts.chats
@@ -118,11 +117,22 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
         parts.polls.close();
         await Promise.all([closeServer(server), closeServer(admin)]);
         rmSync(socket, { force: true });
-        await opened.close();
+        await closeParts();
         log.info({}, 'server closed');
       })();
       return closing;
     },
+  };
+}
+
+/** Lets requests wait until the returned function has what answers them. */
+function holdRequests(server: Server): (answer: RequestListener) => void {
+  const early: Parameters<RequestListener>[] = [];
+  const wait: RequestListener = (...given) => void early.push(given);
+  server.on('request', wait);
+  return (answer) => {
+    server.off('request', wait).on('request', answer);
+    for (const given of early) void answer(...given);
   };
 }
 

@@ -19,7 +19,7 @@ export { applySchema, FIRST_SCHEMA_NUMBER } from './apply-schema.ts';
 export type { Db, Storage } from './database.ts';
 export type { EventInput, EventKind, EventLog, LoggedEvent } from './event-log.ts';
 export { createEventLog } from './event-log.ts';
-export { holdHostLock } from './host-lock.ts';
+export { type HostLock, holdHostLock } from './host-lock.ts';
 export { eventOperations } from './operations.ts';
 export { whenGone } from './presence.ts';
 export { createSavepoint } from './savepoint.ts';

@@ -6,7 +6,7 @@ import { Kysely, SqliteDialect, sql } from 'kysely';
 import { syncFolder } from '../../core/base/atomic-file.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { makePrivateFile, openPrivate, withPrivate } from '../../core/base/private-files.ts';
-import { holdHostLock } from '../../storage/index.ts';
+import { type HostLock, holdHostLock } from '../../storage/index.ts';
 import { holdDatabase } from './advisory-lock.ts';
 import { type DeferredSync, deferSqliteSync, syncAtCommit } from './deferred-sync.ts';
 import { isSchemaOlder, migrateServerDatabase, readSchemaNumber, SERVER_SCHEMA } from './migrations.ts';
@@ -55,16 +55,22 @@ export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | null {
   });
 }
 
+/** Locks the existing folder of a server for this process. Throws `already_running` with the holder. */
+export const holdServerFolder = (folder: string): HostLock => holdHostLock(folder, SERVER_WORDS);
+
 /**
  * Opens and migrates the database: PostgreSQL at `url`, otherwise `server.db` in `folder`, which exists. Throws
  * `already_running` with the holder, `storage_newer`, `data_folder_unknown`, `storage_failed`.
+ * @param lock of the folder; released with the database, and if it cannot be opened
  */
 export async function openServerDatabase(
   folder: string,
   url: string | null,
-  steps = SERVER_SCHEMA,
+  {
+    steps = SERVER_SCHEMA,
+    lock = holdServerFolder(folder),
+  }: { steps?: typeof SERVER_SCHEMA; lock?: HostLock } = {},
 ): Promise<ServerDatabase> {
-  const lock = holdHostLock(folder, SERVER_WORDS);
   let opened: ServerDatabase | undefined;
   try {
     opened = url === null ? await openSqlite(folder, steps) : await openPostgres(url);

@@ -119,7 +119,7 @@ onBothDatabases((_start, makeDatabase) => {
     const folder = temporaryFolder('server-');
     const { DATABASE_URL: url } = await makeDatabase();
     const before = await fillNew(folder, url);
-    const { db, close } = await openServerDatabase(folder, url ?? null, LATER);
+    const { db, close } = await openServerDatabase(folder, url ?? null, { steps: LATER });
     try {
       assert.equal(await readSchemaNumber(db), NEWEST_SCHEMA + 1);
       const after = await read(db);
@@ -146,7 +146,9 @@ onBothDatabases((_start, makeDatabase) => {
       code: 'data_folder_unknown',
       message: "the server's database was written by a development version of svc; nothing in it was used",
     });
-    await assert.rejects(openServerDatabase(folder, url ?? null, LATER), { code: 'data_folder_unknown' });
+    await assert.rejects(openServerDatabase(folder, url ?? null, { steps: LATER }), {
+      code: 'data_folder_unknown',
+    });
     assert.ok(before.size > 0);
     assert.ok(!existsSync(join(folder, 'server.db.schema-9')));
   });
@@ -176,7 +178,7 @@ it('the copy before a migration contains everything, and overwrites no file', as
   // Left by a start that was killed, or by an old one.
   writeFileSync(copy, 'half of a database');
   writeFileSync(`${copy}.part`, 'less than that');
-  const { close } = await openServerDatabase(folder, null, LATER);
+  const { close } = await openServerDatabase(folder, null, { steps: LATER });
   await close();
   reader.close();
   await checkCopy(copy, before);

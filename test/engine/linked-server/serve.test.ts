@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -350,15 +350,17 @@ describe('a server behind a proxy', () => {
   });
 });
 
-it('requests during the opening of the database are answered after it', { skip: NO_POSTGRES }, async (t) => {
+it('requests and commands during the opening of the database are answered after it', {
+  skip: NO_POSTGRES,
+}, async (t) => {
   const postgres = await startPostgres(findPostgres()!);
-  const [, folder = ''] = (await postgres.createDatabase('late')).split('?host=');
+  const [, sockets = ''] = (await postgres.createDatabase('late')).split('?host=');
   const [asked, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   // A connection to the database that stays silent for a while.
   const gate = createServer(async (client) => {
     asked.resolve();
     await opened.promise;
-    const socket = connect(join(decodeURIComponent(folder), '.s.PGSQL.5432'));
+    const socket = connect(join(decodeURIComponent(sockets), '.s.PGSQL.5432'));
     client.pipe(socket).pipe(client);
     socket.on('error', () => client.destroy());
     client.on('error', () => socket.destroy());
@@ -366,7 +368,9 @@ it('requests during the opening of the database are answered after it', { skip: 
   await listenOn(gate, { host: '127.0.0.1', port: 0 });
   const { port: gatePort } = gate.address() as AddressInfo;
   const port = await findFreePort();
+  const folder = temporaryFolder('server-');
   const starting = startTestServer({
+    folder,
     addr: `127.0.0.1:${port}`,
     env: { DATABASE_URL: `postgresql://svc@127.0.0.1:${gatePort}/late` },
   });
@@ -387,10 +391,29 @@ it('requests during the opening of the database are answered after it', { skip: 
   client.write(`${text.join('\r\n')}\r\n\r\n`);
   // This shows that the server has it.
   assert.match(String((await once(client, 'data'))[0]), /^HTTP\/1\.1 100 /);
+  const answered = once(client, 'data');
+  const command = askRunningServer(folder, 'person.add', { name: 'ann', operator: true });
   opened.resolve();
   await starting;
-  assert.match(String((await settled(once(client, 'data'), 'the answer', 10_000))[0]), /^HTTP\/1\.1 403 /);
+  const added = await settled(command, 'the command', 10_000);
+  assert.partialDeepStrictEqual(added, { result: { name: 'ann', account: 'home' } });
+  assert.match(String((await settled(answered, 'the answer', 10_000))[0]), /^HTTP\/1\.1 403 /);
   client.destroy();
+});
+
+it('a server that cannot start leaves no socket and no lock behind', async () => {
+  const folder = temporaryFolder('server-');
+  const taken = createServer();
+  await listenOn(taken, { host: '127.0.0.1', port: 0 });
+  const { port } = taken.address() as AddressInfo;
+  try {
+    await assert.rejects(startTestServer({ folder, addr: `127.0.0.1:${port}` }), { code: 'address_in_use' });
+    await assert.rejects(startTestServer({ folder, env: { DATABASE_URL: 'mysql://x' } }), { code: 'usage' });
+    assert.ok(!existsSync(join(folder, 'server.sock')));
+    await (await startTestServer({ folder })).close();
+  } finally {
+    taken.close();
+  }
 });
 
 it('a server behind an untrusted proxy explains the consequence', async (t) => {
