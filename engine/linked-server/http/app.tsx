@@ -4,6 +4,7 @@ import { SvcError } from '../../core/base/errors.ts';
 import { PROBLEM_JSON, problemDetails } from '../../core/http/problem-details.ts';
 import { toServerError } from '../database/errors.ts';
 import { MessagePage } from '../pages/front.tsx';
+import { ICON } from '../pages/icon.ts';
 import { STYLE } from '../pages/style.ts';
 import { hashToken } from '../secrets.ts';
 import { accountRoutes } from './account-routes.tsx';
@@ -75,12 +76,13 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
     }
     return context.text(await formatMetrics(parts), 200, { 'Content-Type': 'text/plain; version=0.0.4' });
   });
-  app.get('/style.css', (context) =>
-    context.body(STYLE, 200, {
-      'Content-Type': 'text/css; charset=utf-8',
-      'Cache-Control': 'public, max-age=3600',
-    }),
-  );
+  for (const [path, type, text] of [
+    ['/style.css', 'text/css; charset=utf-8', STYLE],
+    ['/icon.svg', 'image/svg+xml', ICON],
+  ] as const)
+    app.get(path, (context) =>
+      context.body(text, 200, { 'Content-Type': type, 'Cache-Control': 'public, max-age=3600' }),
+    );
   // Terminals send no cookie, and their requests need none.
   app.route('/', oauthRoutes(parts));
   app.route('/v1', linkRoutes(parts));

@@ -3,6 +3,7 @@ import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { formatCount } from '../../core/base/text.ts';
 import type { SignedIn } from '../people/people.ts';
+import { ICON_PATH } from './icon.ts';
 import { STYLE_PATH } from './style.ts';
 
 const LINKS = [
@@ -47,6 +48,7 @@ export function Page({
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           <title>{`${cutTitle(title)} · svc`}</title>
+          <link rel="icon" type="image/svg+xml" href={ICON_PATH} />
           <link rel="stylesheet" href={STYLE_PATH} />
         </head>
         <body>

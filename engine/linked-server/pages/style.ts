@@ -15,6 +15,7 @@ header .visitor { margin-left: auto; display: flex; flex-wrap: wrap; gap: 0.25re
 nav { flex-basis: 100%; }
 nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; margin: 0; padding: 0; list-style: none; }
 a { color: var(--strong); }
+nav a, td a, .row a { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; }
 a[aria-current='page'] { font-weight: 700; text-decoration: none; }
 h1 { font-size: 1.5rem; line-height: 1.2; }
 h2 { font-size: 1.15rem; margin-top: 2rem; }

@@ -23,7 +23,9 @@ export async function inspectPage(
   for (const look of LOOKS) {
     const where = `${name} at ${look.width}, ${look.colorScheme}`;
     await setLook(page, look);
-    const { violations } = await new AxeBuilder({ page }).analyze();
+    const { violations } = await new AxeBuilder({ page })
+      .options({ rules: { 'target-size': { enabled: true } } })
+      .analyze();
     assert.deepEqual(
       violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`),
       [],
