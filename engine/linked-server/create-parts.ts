@@ -18,6 +18,7 @@ import { createCommands } from './links/commands.ts';
 import { createWorkspaceEvents } from './links/events.ts';
 import { createPendingDecisions } from './links/pending.ts';
 import { createPolls } from './links/polls.ts';
+import { createRunLists } from './links/runs.ts';
 import { createStopWorkspaces } from './links/stop-workspaces.ts';
 import { createUsage } from './links/usage.ts';
 import { createUsedSignatures } from './links/used-signatures.ts';
@@ -148,6 +149,7 @@ export async function createParts(
     workspaces,
     events: createWorkspaceEvents({ db, deferred, clock, deliveries, chats, origin }),
     pending,
+    runs: createRunLists(db),
     chats,
     commands,
     signatures,

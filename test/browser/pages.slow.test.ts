@@ -69,6 +69,7 @@ describe('the pages of a linked server in a browser', withChromium, () => {
 
     for (const [path, name] of [
       ['/app', 'waiting-none'],
+      ['/app/runs', 'runs-none'],
       ['/app/workspaces', 'workspaces-none'],
       ['/app/machines', 'machines'],
       ['/app/chats', 'chats-none'],
@@ -301,7 +302,10 @@ describe('a decision of a workspace, from a phone', withChromium, () => {
     await page.getByText(/s-1 has started/).waitFor();
     await inspectPage(page, 'decision-started');
     await until(() => target.caught.some(({ json }) => json.event === 'sealed'), 'the end');
+    await open('/app/runs');
+    assert.match((await page.getByRole('row').last().textContent()) ?? '', /s-1.*ready/);
     for (const [path, name] of [
+      ['/app/runs', 'runs'],
       ['/app/workspaces', 'workspaces'],
       [`/app/workspaces/${linked.id}`, 'workspace'],
       ['/app/deliveries', 'deliveries'],

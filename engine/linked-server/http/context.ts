@@ -14,6 +14,7 @@ import type { CommandQueue } from '../links/commands.ts';
 import type { WorkspaceEvents } from '../links/events.ts';
 import type { PendingDecisions } from '../links/pending.ts';
 import type { LinkPolls } from '../links/polls.ts';
+import type { RunLists } from '../links/runs.ts';
 import type { WorkspaceUsage } from '../links/usage.ts';
 import type { UsedSignatures } from '../links/used-signatures.ts';
 import type { WorkspaceLinks } from '../links/workspaces.ts';
@@ -44,6 +45,7 @@ export interface ServerParts {
   workspaces: WorkspaceLinks;
   events: WorkspaceEvents;
   pending: PendingDecisions;
+  runs: RunLists;
   commands: CommandQueue;
   signatures: UsedSignatures;
   polls: LinkPolls;

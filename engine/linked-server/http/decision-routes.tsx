@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import { isFinal } from '../chats/describe.ts';
 import { DecisionPage, WaitingPage } from '../pages/decisions.tsx';
+import { RunsPage } from '../pages/runs.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readForm, readPageWish } from './guards.ts';
 import { workspaceRoutes } from './workspace-routes.tsx';
@@ -23,9 +24,9 @@ function createWorkspaceFinder({ workspaces }: Pick<ServerParts, 'workspaces'>) 
   };
 }
 
-/** Pages about pending decisions, and about workspaces. The server forwards requests; the workspace decides. */
+/** Pages about pending decisions, sessions and workspaces. The server forwards requests; the workspace decides. */
 export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
-  const { clock, pending, workspaces, commands, polls } = parts;
+  const { clock, pending, runs, workspaces, commands, polls } = parts;
   const findWorkspace = createWorkspaceFinder(parts);
   const routes = new Hono<ServerEnv>();
 
@@ -37,6 +38,12 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
       workspaces.countLinked(id),
     ]);
     return context.html(<WaitingPage signedIn={signedIn} waiting={waiting} hasWorkspaces={linked > 0} />);
+  });
+
+  routes.get('/runs', async (context) => {
+    const signedIn = context.get('signedIn');
+    const listed = await runs.list(signedIn.account.id);
+    return context.html(<RunsPage signedIn={signedIn} {...listed} isConnected={polls.isConnected} />);
   });
 
   async function renderDecision(context: ServerContext, error?: string, status: 200 | 409 | 422 = 200) {

@@ -8,6 +8,7 @@ import { STYLE_PATH } from './style.ts';
 
 const LINKS = [
   ['/app', 'Waiting'],
+  ['/app/runs', 'Running and done'],
   ['/app/workspaces', 'Workspaces'],
   ['/app/machines', 'Machines'],
   ['/app/settings', 'Settings'],

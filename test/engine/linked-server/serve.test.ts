@@ -208,6 +208,7 @@ onBothDatabases((start) => {
         await openBrowser(server).get(invitation),
         await openBrowser(server).get('/invitation/none'),
         await ann.get('/app'),
+        await ann.get('/app/runs'),
         await ann.get('/app/people'),
         await ann.get('/app/sign-ins'),
         await ann.get('/app/log'),
