@@ -65,7 +65,8 @@ export function createEventOutbox(deps: {
   function isWanted(kind: string): boolean {
     const { events: wanted } = config().server;
     const listed: readonly string[] = wanted.length > 0 ? wanted : outboundEvent.options;
-    return listed.includes(kind);
+    // A pull request is what becomes of a sealed session.
+    return listed.includes(kind === 'pull_request' ? 'sealed' : kind);
   }
 
   /** Returns the title of its task as allowed now; null if the task is gone. */
@@ -85,7 +86,10 @@ export function createEventOutbox(deps: {
     const task = event.taskId === null ? null : tasks.get(event.taskId);
     const origin = task === null ? null : tasks.readOrigin(task.taskId);
     const id = `${events.logId}-${event.seq}`;
-    rows.addEvent(buildLinkEvent(event, task, origin, { id, titles }), clock.now());
+    const told = buildLinkEvent(event, task, origin, { id, titles });
+    // Without a page there is nothing to open.
+    if (event.kind === 'pull_request' && told.pull_request === undefined) return;
+    rows.addEvent(told, clock.now());
     hasEvents = true;
   });
   const stopListening = storage.onCommit(() => {

@@ -1,7 +1,7 @@
 import type { Decision } from '../board/decisions/index.ts';
 import type { Task, TaskOrigin } from '../board/tasks/index.ts';
 import { countUnseen, describeUnseen, toPrintable } from '../core/base/text.ts';
-import type { LinkEvent, PendingDecision } from '../core/link-protocol/messages.ts';
+import { type LinkEvent, linkEvent, type PendingDecision } from '../core/link-protocol/messages.ts';
 import type { LoggedEvent } from '../storage/index.ts';
 import type { ServerConfig } from './config.ts';
 import { describeCode, describeWait } from './own-words.ts';
@@ -35,13 +35,22 @@ export function outgoingTitle(
   return shortName(mayLeave ? title : (template ?? agent));
 }
 
+/** Returns the pull request of an event in the form for the server; nothing for one without a page of its own. */
+function readPullRequest({ kind, data }: LoggedEvent): Pick<LinkEvent, 'pull_request'> {
+  if (kind !== 'pull_request') return {};
+  const { number, url, state } = data;
+  const read = linkEvent.shape.pull_request.safeParse({ number, url, state });
+  return read.success ? { pull_request: read.data } : {};
+}
+
 /** Reduces an outbound event: `task` is its state inside the event's transaction. */
 export function buildLinkEvent(
-  { kind, at, taskId, decisionId, sessionId, data }: LoggedEvent,
+  event: LoggedEvent,
   task: Task | null,
   origin: TaskOrigin | null,
   { id, titles }: { id: string; titles: ServerConfig['titles'] },
 ): LinkEvent {
+  const { kind, at, taskId, decisionId, sessionId, data } = event;
   const reason =
     kind === 'needs_approval'
       ? describeWait(String(data.why ?? ''), task?.stranger ?? null)
@@ -58,6 +67,7 @@ export function buildLinkEvent(
     status: task?.status ?? null,
     title: task === null || origin === null ? null : outgoingTitle(task, origin, titles),
     reason,
+    ...readPullRequest(event),
   };
 }
 

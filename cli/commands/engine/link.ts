@@ -36,7 +36,7 @@ async function describeOutgoing(
   return [
     [
       'events',
-      `${server.events.length === 0 ? 'all outbound ones' : server.events.join(', ')}: ids, states, times, and reasons in svc's own words`,
+      `${server.events.length === 0 ? 'all outbound ones' : server.events.join(', ')}: ids, states, times, pages of pull requests, and reasons in svc's own words`,
     ],
     [
       'decisions',

@@ -97,6 +97,18 @@ export const linkEvent = z.strictObject({
   status: z.enum(['open', 'assigned', 'running', 'done', 'failed']).nullable().describe("the task's"),
   title: titleField,
   reason: plainText(300).nullable().describe('written by svc, never text that a person typed'),
+  // Left out of all other events, so that servers of earlier versions refuse only these.
+  pull_request: z
+    .strictObject({
+      number: z.int().min(1),
+      url: z
+        .url({ protocol: /^https$/ })
+        .max(600)
+        .describe('its page'),
+      state: z.enum(['open', 'merged', 'closed']),
+    })
+    .optional()
+    .describe('only in `pull_request`: that of the session, opened, merged or closed'),
 });
 export type LinkEvent = z.output<typeof linkEvent>;
 

@@ -13,6 +13,9 @@ const STATES = {
 
 type RunEvent = keyof typeof STATES;
 
+const isRunEvent = (name: string): name is RunEvent => Object.hasOwn(STATES, name);
+const EVENTS_READ = [...Object.keys(STATES), 'pull_request'];
+
 /** A session as its workspace reported it last. */
 export interface ListedRun {
   workspace: Pick<LinkedWorkspace, 'id' | 'name'>;
@@ -23,6 +26,7 @@ export interface ListedRun {
   agent: string | null;
   /** Why it failed, in words of svc. */
   reason: string | null;
+  pullRequest: LinkEvent['pull_request'] | null;
   /** When it came to this state, Unix ms. */
   at: number;
 }
@@ -33,7 +37,7 @@ export interface RunLists {
   list(account: string): Promise<{ running: ListedRun[]; finished: ListedRun[] }>;
 }
 
-/** Number of events that are read: a session has two or three. */
+/** Number of events that are read: a session has two to five. */
 const MOST_EVENTS = 1000;
 const MOST_FINISHED = 50;
 
@@ -47,7 +51,7 @@ export function createRunLists(db: Kysely<Tables>): RunLists {
       .where('workspaces.revoked_at', 'is', null)
       // A title cannot contain this: its quotes are escaped.
       .where(({ or, eb }) =>
-        or(Object.keys(STATES).map((name) => eb('workspace_events.body', 'like', `%"event":"${name}"%`))),
+        or(EVENTS_READ.map((name) => eb('workspace_events.body', 'like', `%"event":"${name}"%`))),
       )
       .orderBy('workspace_events.at', 'desc')
       .orderBy('workspace_events.id', 'desc')
@@ -58,15 +62,17 @@ export function createRunLists(db: Kysely<Tables>): RunLists {
     async list(account) {
       const told = (await readNewest(account)).map(({ id, name, body }) => ({
         workspace: { id, name },
-        event: JSON.parse(body) as LinkEvent & { event: RunEvent },
+        event: JSON.parse(body) as LinkEvent,
       }));
       // Events that arrive together have the same arrival time, so the workspace's own time decides.
       told.sort((one, other) => other.event.at.localeCompare(one.event.at));
-      const runs = new Map<string, ListedRun>();
+      const runs = new Map<string, Omit<ListedRun, 'pullRequest'>>();
+      const pulls = new Map<string, LinkEvent['pull_request']>();
       for (const { workspace, event } of told) {
         const { session_id: sessionId, title, project, agent } = event;
         const key = `${workspace.id} ${sessionId}`;
-        if (sessionId === null || runs.has(key)) continue;
+        if (event.pull_request !== undefined && !pulls.has(key)) pulls.set(key, event.pull_request);
+        if (sessionId === null || runs.has(key) || !isRunEvent(event.event)) continue;
         const state = STATES[event.event];
         const reason = state === 'failed' ? event.reason : null;
         runs.set(key, {
@@ -80,7 +86,7 @@ export function createRunLists(db: Kysely<Tables>): RunLists {
           at: Date.parse(event.at),
         });
       }
-      const all = [...runs.values()];
+      const all = [...runs].map(([key, run]) => ({ ...run, pullRequest: pulls.get(key) ?? null }));
       return {
         running: all.filter(({ state }) => state === 'running'),
         finished: all.filter(({ state }) => state !== 'running').slice(0, MOST_FINISHED),

@@ -29,7 +29,19 @@ export function RunsPage({
             <td data-label="What">
               {run.title ?? 'Untitled'} <span class="dim">{run.sessionId}</span>
             </td>
-            <td data-label="State">{describeState(run, isConnected(run.workspace.id))}</td>
+            <td data-label="State">
+              {describeState(run, isConnected(run.workspace.id))}
+              {run.pullRequest ? (
+                <>
+                  {', '}
+                  <a
+                    href={run.pullRequest.url}
+                    rel="noreferrer"
+                  >{`pull request #${run.pullRequest.number}`}</a>{' '}
+                  {run.pullRequest.state}
+                </>
+              ) : null}
+            </td>
             <td data-label="Where">
               <a href={`/app/workspaces/${run.workspace.id}`}>{run.workspace.name}</a>
               {run.project === null ? null : `, ${run.project}`}

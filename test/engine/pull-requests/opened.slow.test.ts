@@ -6,6 +6,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { findProgram } from '../../../engine/core/base/find-program.ts';
 import type { EngineClient } from '../../../engine/index.ts';
 import { GH_MISSING, makeForgeWorkspace, startForge, type TestForge } from '../../support/forge.ts';
+import { logMachineIn, setUpServer, startTestServer } from '../../support/server/linked-server.ts';
 import { until } from '../../support/wait.ts';
 import { temporaryFolder } from '../../support/workspaces/git.ts';
 import type { TestWorkspace } from '../../support/workspaces/workspace.ts';
@@ -102,6 +103,24 @@ describe('a pull request that svc opens by itself', { skip: GH_MISSING }, () => 
     assert.equal(updated.number, pull.number);
     assert.equal(forge.github.pullRequests.length, count);
     assert.equal(listBranches(forge.bare)[branch!], head);
+  });
+
+  test('the page of a linked server shows the pull request of a finished session, and nothing of its branch', async (t) => {
+    const server = await startTestServer();
+    t.after(() => server.close());
+    const ann = await setUpServer(server);
+    await client.call('link.start', { server: server.url, token: await logMachineIn(server, ann) });
+    const session = await runTemplate(client, 'ready', 'Shown');
+    const { number, url } = await awaitPullRequest(client, session.session_id);
+    const text = await until(async () => {
+      const page = (await ann.get('/app/runs')).text;
+      return page.includes(`pull request #${number}`) ? page : null;
+    }, 'the pull request on the page');
+    assert.match(text, /Shown .*ready, <a href=/);
+    assert.ok(text.includes(`href="${url}"`));
+    const stored = await server.parts.db.selectFrom('workspace_events').select('body').execute();
+    assert.ok(!stored.some(({ body }) => body.includes(session.branch!)));
+    await client.call('link.stop', {});
   });
 
   test('a template or project that does not ask for a pull request gets none', async () => {

@@ -6,6 +6,8 @@ import { listPageFaults } from '../../../support/server/page-faults.ts';
 import { linkByHand } from '../../../support/workspaces/workspace-by-hand.ts';
 import { addOtherAccount } from '../deliveries/rig.ts';
 
+const PAGE = 'https://code.example/acme/shop/pull/12';
+
 let count = 0;
 /** Builds an event of a session, each a minute after the one before. */
 function eventOf(event: string, session: string | null, more: Partial<LinkEvent> = {}): LinkEvent {
@@ -41,6 +43,8 @@ onBothDatabases((start) => {
       eventOf('worktree_promoted', 's-1'),
       eventOf('dispatched', 's-3'),
       eventOf('failed', 's-3', { reason: 'it took <too> long', title: null }),
+      eventOf('pull_request', 's-1', { pull_request: { number: 12, url: PAGE, state: 'open' } }),
+      eventOf('pull_request', 's-1', { pull_request: { number: 12, url: PAGE, state: 'merged' } }),
       // Neither is a state of a session.
       eventOf('ask_opened', 's-2', { title: '"event":"failed"' }),
       eventOf('failed', null),
@@ -63,6 +67,12 @@ onBothDatabases((start) => {
     assert.match(text, /failed: it took &lt;too&gt; long/);
     assert.match(text, /title of s-2 .*was running when its workspace was last connected/);
     assert.match(text, /web-shop<\/a>, docs/);
+    assert.match(text, /merged, <a href="https:[^"]+" rel="noreferrer">pull request #12<\/a> merged/);
+    await assert.rejects(
+      tellEvents([
+        eventOf('pull_request', 's-1', { pull_request: { number: 12, url: 'javascript:x', state: 'open' } }),
+      ]),
+    );
     assert.deepEqual(await listPageFaults(text), []);
     const carl = await addOtherAccount(ann, server);
     assert.doesNotMatch((await carl.get('/app/runs')).text, /s-2|web-shop/);
