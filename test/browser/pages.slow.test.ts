@@ -177,6 +177,22 @@ describe('lists of many pages in a browser', withChromium, () => {
   });
 });
 
+describe('links and buttons in a browser', withChromium, () => {
+  it('links and buttons of the page of people are at least 24 pixels high on a phone', async (t) => {
+    const [server, browser] = await Promise.all([startTestServer(), openChromium()]);
+    t.after(() => Promise.all([browser.close(), server.close()]));
+    const { page } = await openPage(browser, server.url);
+    await setLook(page, LOOKS[0]!);
+    await page.goto(server.url);
+    await typeForm(page, { code: server.codes.at(-1)!, name: 'ann', password: PASSWORD, account: 'home' });
+    await page.goto(`${server.url}/app/people`);
+    const targets = await page.getByRole('link').or(page.getByRole('button')).all();
+    assert.ok(targets.length > 10);
+    for (const target of targets)
+      assert.ok((await target.boundingBox())!.height >= 24, (await target.textContent()) ?? '');
+  });
+});
+
 describe('the workspaces of a target in a browser', withChromium, () => {
   let server: TestServer;
   let browser: Browser;
