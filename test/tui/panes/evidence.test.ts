@@ -74,7 +74,7 @@ describe('evidence in a promotion', () => {
       promoteQuestion(showEvidence(openEndedWorker(), 1, { state: 'reported', rerun: null, rerun_state }));
     assert.match(
       said(null),
-      /Not verified: the worker says 3 tests passed, .*; svc has not rerun them \(V\)\.$/,
+      /Not verified: the worker says 3 tests passed, .*; svc has not rerun them \(V\)\./,
     );
     assert.match(said('waiting'), /by the worker only · its tests wait to be rerun/);
     assert.match(said('running'), /by the worker only · its tests are being rerun/);
