@@ -172,6 +172,40 @@ describe('a pull request that svc opens by itself', { skip: GH_MISSING }, () => 
   });
 });
 
+describe('a pull request of work whose evidence svc reruns', { skip: GH_MISSING }, () => {
+  test('it waits for the rerun, and is not opened if that disagrees until a person opens it', async (t) => {
+    const forge = await startForge();
+    t.after(forge.close);
+    const ws = await makeForgeWorkspace(forge, {
+      yaml: `
+guard: { profile: bring, checks: ['test -f good.txt'] }
+webhook:
+  templates:
+    good: { prompt: '#agent: edit good.txt x', pull_request: ready }
+    bad: { prompt: '#agent: edit bad.txt x', pull_request: ready }
+`,
+    });
+    t.after(() => ws.close());
+    const client = await ws.connect();
+    const good = await runTemplate(client, 'good');
+    await awaitPullRequest(client, good.session_id);
+    assert.match(forge.github.pullRequests[0]!.body, /- check test -f good\.txt: passed/);
+    const bad = await runTemplate(client, 'bad');
+    const order = await until(async () => {
+      const { pull_request_order: found } = await client.call('session.show', { session: bad.session_id });
+      return found?.problem ? found : null;
+    }, 'the problem');
+    assert.deepEqual(
+      [order.next_at, order.problem],
+      [null, 'svc reran the tests, and they did not end as expected'],
+    );
+    assert.equal(forge.github.pullRequests.length, 1);
+    const opened = await ws.svc(['worktree', 'pr', bad.session_id, '--yes']);
+    assert.equal(opened.code, 0, opened.stderr);
+    assert.match(forge.github.pullRequests[1]!.body, /- check test -f good\.txt: FAILED/);
+  });
+});
+
 /** Stands before gh: kills the engine before or after it has opened a pull request, once. */
 const DEADLY_GH = `#!/bin/sh
 if [ "$1 $2" = 'pr create' ] && [ -e "$DEATH/before" ]; then
