@@ -217,7 +217,14 @@ describe('the checks of a pull request that svc has opened', { skip: GH_MISSING 
     const { task } = await client.call('task.show', { id: waiting[0]!.task_id });
     assert.match(task.body, /\n\nAlmost\.\^\[\[31m\n\nmade\.txt:1\n> x\nUse y instead\./);
     assert.doesNotMatch(task.body, /rm -rf|Mine/);
-    await client.call('decision.approve', { id: waiting[0]!.decision_id, hash: waiting[0]!.hash });
+    // An edited one is about the same worktree and conversation.
+    const { decision_id: seen, hash } = waiting[0]!;
+    const { decision } = await client.call('decision.edit', {
+      id: seen,
+      hash,
+      prompt: `${task.body}\nSoon.`,
+    });
+    await client.call('decision.approve', { id: decision.decision_id, hash: decision.hash });
     const next = await until(
       async () => (await client.call('session.list', {})).find((each) => each.continues === session) ?? null,
       'the follow-up',
