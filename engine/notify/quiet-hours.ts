@@ -1,5 +1,5 @@
 import { SvcError } from '../core/base/errors.ts';
-import { findWallTimes } from '../core/base/time-zone.ts';
+import { findWallTimes, resolveZone } from '../core/base/time-zone.ts';
 
 const HOURS = /^([01]?\d|2[0-3]):([0-5]\d)\s*[-–]\s*([01]?\d|2[0-3]):([0-5]\d)(?:\s+(\S+))?$/;
 const DAY_MS = 86_400_000;
@@ -24,17 +24,9 @@ export function parseQuietHours(text: string): QuietHours {
     );
   if (fromHour === toHour && fromMinute === toMinute)
     throw new SvcError('config_invalid', 'quiet hours must end at another time than they start');
-  if (zone !== undefined && !isZone(zone))
+  if (zone !== undefined && resolveZone(zone) === null)
     throw new SvcError('config_invalid', `unknown time zone ${zone}; write it like Europe/Berlin`);
   return { from: [fromHour, fromMinute], to: [toHour, toMinute], zone };
-}
-
-function isZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
 
 /** Returns when the quiet hours around a time end, Unix ms; null if it is not in them. An empty text names none. */

@@ -51,8 +51,8 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
   /** Reports whether the work was settled in another way since then. */
   const isSettled = ({ branch, branchState }: Session): boolean => branch === null || branchState !== null;
 
-  /** Opens one, and returns it; null if that is not due any more. Throws why it cannot be opened now. */
-  async function openOne(session: Session): Promise<PullRequest | null> {
+  /** Opens one, unless that is not due any more. Throws why it cannot be opened now. */
+  async function openOne(session: Session): Promise<void> {
     const { sessionId } = session;
     const material = await preparePullRequest(deps, sessionId);
     const { pullRequest, head, remotes } = material;
@@ -76,23 +76,20 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
       { remote, program, existing: pullRequest },
     );
     const { branch, number, url, state, isNew } = published;
-    return storage.write(() => {
+    await storage.write(() => {
       records.add(sessionId, { program, remote: remote.name, branch, head, number, url, state }, SVC.actor);
       orders.drop(sessionId);
-      const opened = records.find(sessionId) as PullRequest;
-      appendPullRequest(events, session, opened, isNew, SVC);
-      return opened;
+      appendPullRequest(events, session, records.find(sessionId) as PullRequest, isNew, SVC);
     });
   }
 
   /** The pull request has ended while a follow-up worked: a person decides about its work. */
-  async function dropLate(session: Session, { number, state }: PullRequest): Promise<null> {
+  async function dropLate(session: Session, { number, state }: PullRequest): Promise<void> {
     await storage.write(() => orders.drop(session.sessionId));
     await reportProblem(
       session,
       `#${number ?? '?'} is ${state}, and the work of ${session.sessionId} came after that`,
     );
-    return null;
   }
 
   /** Explains what keeps a pull request waiting; null if nothing does. */

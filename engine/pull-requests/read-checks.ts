@@ -1,6 +1,4 @@
-import { isJsonObject } from '../core/base/json-object.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import { asObject, asText, listRows } from '../forge/index.ts';
 
 /** A check of a commit, as the code host reports it. */
 export interface CommitCheck {
@@ -12,10 +10,6 @@ export interface CommitCheck {
   /** Its own words about its result. */
   summary: string;
 }
-
-const asObject = (value: unknown): Json => (isJsonObject(value) ? value : {});
-const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
-const listRows = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 
 /** Conclusions that a person has to act on: https://docs.github.com/en/rest/checks/runs */
 const FAILED = new Set(['failure', 'timed_out', 'startup_failure', 'action_required']);

@@ -1,7 +1,5 @@
-import { isJsonObject } from '../core/base/json-object.ts';
 import { toPrintable } from '../core/base/text.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import { asObject, asText, listRows } from '../forge/index.ts';
 
 /** A submitted review. */
 export interface SubmittedReview {
@@ -10,8 +8,6 @@ export interface SubmittedReview {
   /** The author's relation to the repository, as the code host says: `OWNER`. */
   association: string;
   body: string;
-  /** True if it asks for changes. */
-  asksForChanges: boolean;
 }
 
 /** A comment of a review on a line. */
@@ -26,10 +22,6 @@ export interface ReviewComment {
   head: string;
 }
 
-const asObject = (value: unknown): Json => (isJsonObject(value) ? value : {});
-const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
-const listRows = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
-
 /** Reads submitted reviews that may want something; an approval without words does not. */
 export const readReviews = (body: unknown): SubmittedReview[] =>
   listRows(body).flatMap(({ id, user, state, author_association: association, body: text }) => {
@@ -42,7 +34,6 @@ export const readReviews = (body: unknown): SubmittedReview[] =>
         author: login,
         association: asText(association),
         body: toPrintable(asText(text), { lines: true }).trim(),
-        asksForChanges: state === 'CHANGES_REQUESTED',
       },
     ];
   });

@@ -1,12 +1,13 @@
+import type { Task } from '../board/tasks/index.ts';
 import type { CallAuthor } from '../core/api/operation.ts';
-import { backoffMs } from '../core/base/backoff.ts';
 import type { Clock } from '../core/base/clock.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { formatCount } from '../core/base/text.ts';
-import { createGithub, type Forge, type ForgePrograms } from '../forge/index.ts';
+import { createGithub, type Forge, type ForgePrograms, findPauseMs } from '../forge/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
+import type { PullRequestPolicy } from './config.ts';
 import { findFirstSession, type PreparationDeps } from './prepare.ts';
 import {
   type CommitCheck,
@@ -69,8 +70,8 @@ export interface PullRequestWatchDeps extends PreparationDeps {
   isWaiting(taskId: string): boolean;
   /** Reports whether a review may ask for changes: its author belongs to the repository, or is listed in svc.yaml. */
   mayReview(review: SubmittedReview): boolean;
-  /** Reports whether the run of a task without approval is allowed: its author needs none. */
-  mayRunAlone(taskId: string): boolean;
+  /** Reports whether a follow-up of this task may run without approval: its author needs none. */
+  mayRunAlone(task: Task): boolean;
   /** Removes the branch and worktree, so that it can be restored. */
   discard(sessionId: string): Promise<unknown>;
 }
@@ -90,9 +91,19 @@ interface Live {
 interface WatchedPullRequest {
   session: Session;
   first: Session;
+  /** The task of the first session, and how svc.yaml has its pull request handled. */
+  task: Task;
+  policy: PullRequestPolicy;
   pull: PullRequest;
   place: PullRequestPlace;
 }
+
+/** Names what a follow-up is about. */
+const describeSubject = ({ place, pull, task }: WatchedPullRequest) => ({
+  reference: nameReference(place),
+  head: pull.head,
+  former: task.title,
+});
 
 const nameReference = ({ repository, number }: PullRequestPlace): string => `${repository}#${number}`;
 
@@ -101,8 +112,8 @@ export interface PullRequestWatch {
   start(): void;
   /** Asks about each now, whatever the pauses. */
   poll(): Promise<void>;
-  /** Returns why the code host was not asked about the pull request of a session; null if it was. */
-  findProblem(sessionId: string): string | null;
+  /** Returns why the code host was not asked about a pull request; null if it was. */
+  findProblem(pull: Pick<PullRequest, 'url'>): string | null;
   close(): Promise<void>;
 }
 
@@ -137,8 +148,9 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       const session = sessions.get(sessionId);
       if (session.branchState === 'continued') return [];
       const first = findFirstSession(sessions, session);
-      const { opening } = deps.readPolicy(deps.getTask(first.taskId));
-      return opening === 'off' ? [] : [{ session, first, pull, place }];
+      const task = deps.getTask(first.taskId);
+      const policy = deps.readPolicy(task);
+      return policy.opening === 'off' ? [] : [{ session, first, task, policy, pull, place }];
     });
   }
 
@@ -197,19 +209,19 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
 
   /** Makes a follow-up for these subjects, none of which has one. */
   async function followUp(
-    { session, first, pull, place }: WatchedPullRequest,
+    { session, first, task, policy, pull, place }: WatchedPullRequest,
     kind: PullRequestRound['kind'],
     subjects: readonly string[],
     { title, prompt, why }: FollowUpPrompt,
     reviewers: readonly SubmittedReview[],
   ): Promise<void> {
-    const { onRed, mostRounds } = deps.readPolicy(deps.getTask(first.taskId));
+    const { onRed, mostRounds } = policy;
     await storage.write(() => {
       const earlier = rounds.list(first.sessionId);
       if (earlier.some((each) => each.kind === kind && subjects.includes(each.subject))) return;
       const made = new Set(earlier.filter((each) => each.kind === 'checks').map(({ taskId }) => taskId)).size;
       const isAuto = kind === 'checks' && onRed === 'auto';
-      const isAlone = isAuto && made < mostRounds && deps.mayRunAlone(first.taskId);
+      const isAlone = isAuto && made < mostRounds && deps.mayRunAlone(task);
       const spent =
         isAuto && made >= mostRounds ? `; ${formatCount(made, 'round')} came before this one` : '';
       const held = isAlone ? null : `${why}${spent}`;
@@ -276,7 +288,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
   }
 
   async function lookAtReviews(watched: WatchedPullRequest, forge: Forge, live: Live): Promise<void> {
-    const { first, pull, place } = watched;
+    const { first, place } = watched;
     const top = `repos/${place.repository}/pulls/${place.number}`;
     await renewReviews(watched);
     const all = await askPages(forge, live, `${top}/reviews`, readReviews);
@@ -290,22 +302,17 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     }
     const meant = whole.filter(({ body, comments }) => body !== '' || comments.length > 0);
     if (meant.length === 0) return;
-    const about = {
-      reference: nameReference(place),
-      head: pull.head,
-      former: deps.getTask(first.taskId).title,
-    };
     await followUp(
       watched,
       'review',
       meant.map(({ id }) => id),
-      writeReviewPrompt(meant, about),
+      writeReviewPrompt(meant, describeSubject(watched)),
       meant,
     );
   }
 
   async function lookAtChecks(watched: WatchedPullRequest, forge: Forge, live: Live): Promise<void> {
-    const { session, first, pull, place } = watched;
+    const { session, first, policy, pull, place } = watched;
     await withdrawRounds(
       first.sessionId,
       'the pull request has newer commits',
@@ -335,17 +342,11 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     if (live.redSince?.head !== pull.head) live.redSince = { head: pull.head, at: clock.now() };
     const isPending = counted.some(({ state }) => state === 'pending');
     if (isPending && clock.now() - live.redSince.at < AWAIT_MS) return;
-    const { onRed } = deps.readPolicy(deps.getTask(first.taskId));
     const isKnown = rounds
       .list(first.sessionId)
       .some(({ kind, subject }) => kind === 'checks' && subject === pull.head);
-    if (onRed === 'off' || isKnown || !isFree(watched)) return;
-    const about = {
-      reference: nameReference(place),
-      head: pull.head,
-      former: deps.getTask(first.taskId).title,
-    };
-    const prompt = writeRedPrompt(await readLogs(forge, top, failed), about);
+    if (policy.onRed === 'off' || isKnown || !isFree(watched)) return;
+    const prompt = writeRedPrompt(await readLogs(forge, top, failed), describeSubject(watched));
     await followUp(watched, 'checks', [pull.head], prompt, []);
   }
 
@@ -404,13 +405,11 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
         Object.assign(live, { failures: 0, problem: null, nextAt: clock.now() + INTERVAL_MS });
       })
       .catch((thrown: unknown) => {
-        const { message, code, data } = asSvcError(thrown);
+        const error = asSvcError(thrown);
+        const { message, code } = error;
         live.problem = message;
         if (code !== 'conflict') live.failures += 1;
-        const pauseMs =
-          data.retry_after_s === undefined
-            ? backoffMs(Math.max(1, live.failures), BACKOFF)
-            : Number(data.retry_after_s) * 1000;
+        const pauseMs = findPauseMs(error, Math.max(1, live.failures), BACKOFF);
         live.nextAt = clock.now() + Math.max(INTERVAL_MS, pauseMs);
         log.warn({ pull_request: watched.pull.url, problem: message }, 'a pull request could not be watched');
       })
@@ -442,10 +441,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       await looking;
       await lookAtDue(true);
     },
-    findProblem(sessionId) {
-      const url = records.find(sessionId)?.url ?? null;
-      return url === null ? null : (lives.get(url)?.problem ?? null);
-    },
+    findProblem: ({ url }) => lives.get(url ?? '')?.problem ?? null,
     async close() {
       isClosed = true;
       if (timer !== null) clearInterval(timer);

@@ -1,9 +1,8 @@
-import { backoffMs } from '../core/base/backoff.ts';
 import { type Clock, rfc3339 } from '../core/base/clock.ts';
 import { asSvcError, SvcError, toHttpStatus } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { sentence } from '../core/base/sentence.ts';
-import { createGithub, type ForgePrograms } from '../forge/index.ts';
+import { createGithub, type ForgePrograms, findPauseMs } from '../forge/index.ts';
 import type { CodeHostIntake, CodeHostWork } from '../receiver/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { createSavepoint } from '../storage/index.ts';
@@ -178,12 +177,10 @@ export function createSources(deps: SourcesDeps): Sources {
       } catch (error) {
         live.failures += 1;
         live.failingSince ??= clock.now();
-        const { message, hint, data } = asSvcError(error);
+        const failure = asSvcError(error);
+        const { message, hint } = failure;
         live.problem = hint === undefined ? message : `${message} (${hint})`;
-        const pauseMs =
-          data.retry_after_s === undefined
-            ? backoffMs(live.failures, BACKOFF)
-            : Number(data.retry_after_s) * 1000;
+        const pauseMs = findPauseMs(failure, live.failures, BACKOFF);
         live.nextAt = clock.now() + Math.max(pauseMs, source.interval_sec * 1000);
         log.warn({ source: source.repository, problem: live.problem }, 'a source could not be polled');
         reportFailure(source, live, live.problem);

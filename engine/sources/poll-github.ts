@@ -1,7 +1,7 @@
 import { SvcError } from '../core/base/errors.ts';
 import { isJsonObject } from '../core/base/json-object.ts';
 import type { JsonObject } from '../core/http/body.ts';
-import type { Forge, ForgeAnswer } from '../forge/index.ts';
+import { asObject, asText, type Forge, type ForgeAnswer } from '../forge/index.ts';
 import { type CodeHostEvent, type CodeHostWork, LABEL, readCodeHostEvent } from '../receiver/index.ts';
 import type { SourceConfig } from './config.ts';
 
@@ -43,9 +43,6 @@ const OVERLAP_MS = 120_000;
 const subtractOverlap = (time: string): string => formatTime(Date.parse(time) - OVERLAP_MS);
 const formatTime = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 
-const NONE: JsonObject = Object.freeze({});
-const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : NONE);
-const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 const listObjects = ({ body }: Pick<ForgeAnswer, 'body'>): JsonObject[] => {
   if (Array.isArray(body)) return body.filter(isJsonObject);
   throw new SvcError('program_failed', 'GitHub answered with something other than a list');

@@ -1,5 +1,6 @@
 import { Cron } from 'croner';
 import { SvcError } from '../../core/base/errors.ts';
+import { resolveZone } from '../../core/base/time-zone.ts';
 
 /** The times of a cron expression in a time zone. */
 export interface Timetable {
@@ -15,14 +16,12 @@ const EXAMPLE =
 const expressionError = (expression: string, why: string): SvcError =>
   new SvcError('usage', `every: ${JSON.stringify(expression)} is not a schedule: ${why}`, { hint: EXAMPLE });
 
-function resolveZone(zone: string): string {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
-  } catch {
-    throw new SvcError('usage', `tz: there is no time zone ${JSON.stringify(zone)}`, {
-      hint: 'a time zone has a name such as Europe/Berlin, America/New_York or UTC',
-    });
-  }
+function requireZone(zone: string): string {
+  const known = resolveZone(zone);
+  if (known !== null) return known;
+  throw new SvcError('usage', `tz: there is no time zone ${JSON.stringify(zone)}`, {
+    hint: 'a time zone has a name such as Europe/Berlin, America/New_York or UTC',
+  });
 }
 
 function parseExpression(expression: string, zone: string): Cron {
@@ -47,7 +46,7 @@ function parseExpression(expression: string, zone: string): Cron {
  * never come.
  */
 export function parseTimetable(expression: string, zone: string, now: number): Timetable {
-  const known = resolveZone(zone);
+  const known = requireZone(zone);
   const cron = parseExpression(expression, known);
   const findNext = (after: number): number | null => cron.nextRun(new Date(after))?.getTime() ?? null;
   if (findNext(now) === null) throw expressionError(expression, 'no day has this date');

@@ -37,6 +37,15 @@ export function findWallTimes(
   return shown.length > 0 ? shown : times.slice(0, 1);
 }
 
+/** Returns the usual spelling of an IANA name, such as `Europe/Berlin`; null for an unknown zone. */
+export function resolveZone(zone: string): string | null {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+  } catch {
+    return null;
+  }
+}
+
 /** Returns how far a zone is ahead of UTC at a time, both in ms. */
 function findOffset(zone: string | undefined): (time: number) => number {
   const name = zone?.toUpperCase() ?? '';

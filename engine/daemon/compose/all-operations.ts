@@ -166,7 +166,7 @@ const listPullRequests = ({ preparation, watch }: EngineModules['pullRequests'])
   new Map(
     [...preparation.records.list()].map(([sessionId, pull]) => [
       sessionId,
-      { ...pull, problem: watch.findProblem(sessionId) },
+      { ...pull, problem: watch.findProblem(pull) },
     ]),
   );
 

@@ -128,8 +128,7 @@ export function createPullRequestModule(
     withdraw(taskId, why) {
       if (isWaiting(taskId)) board.workflow.cancel(taskId, SVC, why);
     },
-    mayRunAlone(taskId) {
-      const { stranger, source } = board.tasks.get(taskId);
+    mayRunAlone({ stranger, source }) {
       const isFromOutside = source === 'codehost' || source === 'task' || source === 'chat';
       return stranger === null && !(isFromOutside && config().webhook.require_approval);
     },

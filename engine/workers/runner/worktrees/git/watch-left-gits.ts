@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { listPids } from '../../processes/list-pids.ts';
 import { isStillRunning, readProcessStart } from '../../processes/own.ts';
 import { ENGINE_MARK, MARK } from '../../processes/probe.ts';
 import { PATIENCE_MS, watchForPipes } from './watch-pipes.ts';
@@ -27,16 +28,8 @@ export function watchLeftGits(
 }
 
 function listLeftGits(mark: string): number[] {
-  return listProcesses().filter((pid) => isLeftGit(pid, mark));
-}
-
-function listProcesses(): number[] {
   if (process.platform !== 'linux') return [];
-  try {
-    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
-  } catch {
-    return [];
-  }
+  return (listPids() ?? []).filter((pid) => isLeftGit(pid, mark));
 }
 
 function isLeftGit(pid: number, mark: string): boolean {

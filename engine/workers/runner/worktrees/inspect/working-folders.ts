@@ -1,22 +1,19 @@
-import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { isInsideFolder } from '../../../../core/base/paths.ts';
 import { runProgramSync } from '../../../../core/base/run-program.ts';
+import { listPids } from '../../processes/list-pids.ts';
 import { ENGINE_MARK, MARK } from '../../processes/probe.ts';
 
 /** Maps pids to the current folder of every process that we may inspect; null if the process table cannot be read. */
 export type WorkingFolders = () => Map<number, string> | null;
 
 function readFoldersFromProc(): Map<number, string> | null {
-  let names: string[];
-  try {
-    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return null;
-  }
+  const pids = listPids();
+  if (pids === null) return null;
   const folders = new Map<number, string>();
-  for (const name of names) {
+  for (const pid of pids) {
     try {
-      folders.set(Number(name), readlinkSync(`/proc/${name}/cwd`).replace(/ \(deleted\)$/, ''));
+      folders.set(pid, readlinkSync(`/proc/${pid}/cwd`).replace(/ \(deleted\)$/, ''));
     } catch {
       // Ended, or of another user: such a process is not one of our workers.
     }
@@ -74,15 +71,9 @@ export function findProcessesInside(path: string, folders: Map<number, string> |
 /** Reports whether a git command that names this folder is still running: it can outlive a host that was killed. */
 export function isGitRunningFor(path: string): boolean {
   if (process.platform !== 'linux') return false;
-  let names: string[];
-  try {
-    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return false;
-  }
-  return names.some((name) => {
+  return (listPids() ?? []).some((pid) => {
     try {
-      const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
       return words.includes('worktree') && words.includes(path);
     } catch {
       return false;
