@@ -78,20 +78,25 @@ describe('a machine that cannot be reached', () => {
   it('may stop answering while the engine stops its workers: the engine ends, and its worker is stopped later', async () => {
     const fleet = await makeFleet({ hosted: false });
     const { ws, box } = fleet;
+    const svc = join(box.home, 'bin/svc');
     try {
       const client = await ws.connect();
       const { session } = await dispatch(client, { body: writeScript('edit a.txt x', 'hang'), on: 'box2' });
       await until(async () => (await showSession(client, session)).state === 'running');
       await until(() => box.listWorkers().length > 0);
+      // Connected again, it would stop the worker before the engine ends.
+      chmodSync(svc, 0o000);
       const frozen = box.transportPids();
       for (const pid of frozen) process.kill(pid, 'SIGSTOP');
       assert.equal((await client.call('runner.list', {}))[0]?.state, 'ready');
       assert.deepEqual(await client.call('engine.stop', { stop_workers: true }), { left: [session] });
       for (const pid of frozen) process.kill(pid, 'SIGKILL');
+      chmodSync(svc, 0o755);
       const next = await ws.connect();
       assert.equal((await awaitEnd(next, session)).stop_reason, 'cancelled');
       await until(() => box.listWorkers().length === 0);
     } finally {
+      chmodSync(svc, 0o755);
       await fleet.close();
     }
   });
