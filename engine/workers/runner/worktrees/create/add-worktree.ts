@@ -1,5 +1,6 @@
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { asSvcError } from '../../../../core/base/errors.ts';
 import type { Git } from '../git/git.ts';
 import { readGitFolders } from '../git/git-folders.ts';
 import { verifyOwnGitDir } from '../git/own-git-dir.ts';
@@ -7,6 +8,11 @@ import type { GitRepository } from '../git/repository.ts';
 
 /** The location of git-crypt's keys, below the git folder of each checkout. */
 const KEYS = 'git-crypt';
+
+/** How often git may remove the folder of a worktree that another git is creating: `git gc` prunes as well. */
+const MOST_ATTEMPTS = 6;
+/** The message of a git whose new folder below `.git/worktrees` was removed. */
+const PRUNED = /worktrees\/[^/\n]+\/[^\n]*No such file or directory/;
 
 interface NewWorktree {
   path: string;
@@ -31,8 +37,17 @@ export async function addWorktree(
     .map((folder) => join(folder, KEYS))
     .find((folder) => existsSync(folder));
   const hasKeys = keys !== undefined;
-  const add = ['worktree', 'add', '--quiet', ...(hasKeys ? ['--no-checkout'] : []), ...options];
-  await git.run(root, [...add, path, from]);
+  const add = ['worktree', 'add', '--quiet', ...(hasKeys ? ['--no-checkout'] : [])];
+  for (let attempt = 1, all = options; ; attempt += 1) {
+    try {
+      await git.run(root, [...add, ...all, path, from]);
+      break;
+    } catch (error) {
+      if (attempt === MOST_ATTEMPTS || !PRUNED.test(asSvcError(error).message)) throw error;
+      // It has created the branch before that folder.
+      all = all.map((option) => (option === '-b' ? '-B' : option));
+    }
+  }
   if (!hasKeys) return;
   try {
     cpSync(keys, join(verifyOwnGitDir(path, commonDir), KEYS), { recursive: true });
