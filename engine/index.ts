@@ -88,14 +88,12 @@ export type { EventDelivery } from './notify/rows.ts';
 export { describePullRequest, explainPullRequest } from './pull-requests/describe.ts';
 export type { PullRequestMaterial } from './pull-requests/prepare.ts';
 export {
-  buildView,
   chooseRemote,
   guessProgram,
   PULL_REQUEST_PROGRAMS,
   type PullRequestProgram,
-  readState,
 } from './pull-requests/programs.ts';
-export { buildPullRequest, publishPullRequest, readWish } from './pull-requests/publish.ts';
+export { askPullRequest, buildPullRequest, publishPullRequest, readWish } from './pull-requests/publish.ts';
 export { readWebPlace } from './pull-requests/web-place.ts';
 export type { AccessLogEntry } from './receiver/serve.ts';
 export type { ListedSource, SourceTrial } from './sources/index.ts';

@@ -10,9 +10,9 @@ import type { EventLog, Storage } from '../storage/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { PullRequestOrders } from './orders.ts';
 import { findFirstSession, type PreparationDeps, preparePullRequest } from './prepare.ts';
-import { chooseRemote, guessProgram } from './programs.ts';
-import { publishPullRequest } from './publish.ts';
-import { appendPullRequest, type PullRequest } from './records.ts';
+import { chooseRemote, guessProgram, type ToldPullRequest } from './programs.ts';
+import { askPullRequest, publishPullRequest, type RunPersonProgram } from './publish.ts';
+import { appendPullRequest, type PullRequest, recordStateOfWork } from './records.ts';
 
 const SVC = { actor: 'svc', via: 'engine' } as const satisfies CallAuthor;
 const BACKOFF = { firstMs: 30_000, longestMs: 1_800_000 };
@@ -56,8 +56,6 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
     const { sessionId } = session;
     const material = await preparePullRequest(deps, sessionId);
     const { pullRequest, head, remotes } = material;
-    if (pullRequest?.state === 'merged' || pullRequest?.state === 'closed')
-      return dropLate(session, pullRequest);
     const remote = chooseRemote(remotes);
     if (remote === null)
       throw new SvcError(
@@ -70,11 +68,14 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
     const program = pullRequest?.program ?? guessProgram(remote.url, env.GH_HOST);
     if (program === null)
       throw new SvcError('not_found', `the address of ${remote.name} does not show whose code host it is`);
-    const published = await publishPullRequest(
-      (tool, args) => runPersonProgram({ env }, material, tool, args),
-      material,
-      { remote, program, existing: pullRequest },
-    );
+    const run: RunPersonProgram = (tool, args) => runPersonProgram({ env }, material, tool, args);
+    // It may have ended while a follow-up worked.
+    const now =
+      pullRequest?.state === 'open' && pullRequest.number !== null
+        ? await askPullRequest(run, { program, number: pullRequest.number }, remote)
+        : pullRequest;
+    if (now?.state === 'merged' || now?.state === 'closed') return dropLate(session, now);
+    const published = await publishPullRequest(run, material, { remote, program, existing: pullRequest });
     const { branch, number, url, state, isNew } = published;
     await storage.write(() => {
       records.add(sessionId, { program, remote: remote.name, branch, head, number, url, state }, SVC.actor);
@@ -84,12 +85,15 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
   }
 
   /** The pull request has ended while a follow-up worked: a person decides about its work. */
-  async function dropLate(session: Session, { number, state }: PullRequest): Promise<void> {
-    await storage.write(() => orders.drop(session.sessionId));
-    await reportProblem(
-      session,
-      `#${number ?? '?'} is ${state}, and the work of ${session.sessionId} came after that`,
-    );
+  async function dropLate(session: Session, told: ToldPullRequest): Promise<void> {
+    await storage.write(() => {
+      recordStateOfWork(deps, session, told);
+      orders.drop(session.sessionId);
+      appendProblem(
+        session,
+        `#${told.number ?? '?'} is ${told.state}, and the work of ${session.sessionId} came after that`,
+      );
+    });
   }
 
   /** Explains what keeps a pull request waiting; null if nothing does. */
@@ -109,30 +113,30 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
       return storage.write(() => orders.drop(sessionId));
     try {
       const obstacle = await findObstacle(session);
-      if (obstacle === null) await openOne(session);
-      else await storage.write(() => orders.postpone(sessionId, { ...obstacle, isFailure: false }));
-      if (obstacle?.at === null) await reportProblem(session, obstacle.problem ?? '');
+      if (obstacle === null) return await openOne(session);
+      await storage.write(() => {
+        orders.postpone(sessionId, { ...obstacle, isFailure: false });
+        if (obstacle.at === null) appendProblem(session, obstacle.problem ?? '');
+      });
     } catch (thrown) {
       const { message, hint } = asSvcError(thrown);
       const problem = hint === undefined ? message : `${message} (${renderWords(hint, 'commands')})`;
       const tries = (orders.find(sessionId)?.tries ?? 0) + 1;
       const at = clock.now() + backoffMs(tries, BACKOFF);
       log.warn({ session: sessionId, problem }, 'a pull request could not be opened');
-      await storage.write(() => orders.postpone(sessionId, { at, problem, isFailure: true }));
-      if (tries === ALERT_AFTER) await reportProblem(session, problem);
+      await storage.write(() => {
+        orders.postpone(sessionId, { at, problem, isFailure: true });
+        if (tries === ALERT_AFTER) appendProblem(session, problem);
+      });
     }
   }
 
-  const reportProblem = ({ sessionId, taskId, title }: Session, problem: string): Promise<unknown> =>
-    storage.write(() =>
-      events.append({
-        kind: 'alert',
-        taskId,
-        sessionId,
-        ...SVC,
-        data: { title, code: 'program_failed', reason: `its branch was not pushed: ${problem}` },
-      }),
-    );
+  /** Reports it to people, inside `storage.write`. */
+  function appendProblem({ sessionId, taskId, title }: Session, problem: string): void {
+    const reason = `its branch was not pushed: ${problem}`;
+    const data = { title, code: 'program_failed', reason };
+    events.append({ kind: 'alert', taskId, sessionId, ...SVC, data });
+  }
 
   async function handleDue(): Promise<void> {
     for (;;) {

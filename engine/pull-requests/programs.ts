@@ -130,10 +130,14 @@ export function buildCreate(
 }
 
 /** Builds the query for the state of a pull request. */
-export function buildView(program: PullRequestProgram, number: number): string[] {
+export function buildView(
+  program: PullRequestProgram,
+  number: number,
+  { url }: Pick<GitRemote, 'url'>,
+): string[] {
   switch (program) {
     case 'gh':
-      return ['pr', 'view', String(number), '--json', 'number,url,state'];
+      return ['pr', 'view', String(number), ...nameRepository(url), '--json', 'number,url,state'];
     case 'glab':
       return ['mr', 'view', String(number), '--output', 'json'];
     case 'tea':

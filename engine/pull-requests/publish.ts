@@ -6,9 +6,11 @@ import {
   buildCreate,
   buildLfsPush,
   buildPush,
+  buildView,
   type PullRequestProgram,
   type PullRequestWish,
   readCreated,
+  readState,
   type ToldPullRequest,
 } from './programs.ts';
 import type { PullRequest } from './records.ts';
@@ -51,6 +53,17 @@ const listPushes = (wish: PullRequestWish, { name: remote }: GitRemote): string[
   ...(wish.usesLfs ? [['git', ...buildLfsPush(wish, remote)]] : []),
   ['git', ...buildPush(wish, remote)],
 ];
+
+/** Asks for the state of a pull request at its host. Throws `program_failed`, `tool_missing`. */
+export async function askPullRequest(
+  run: RunPersonProgram,
+  { program, number }: { program: PullRequestProgram; number: number },
+  remote: Pick<GitRemote, 'url'>,
+): Promise<ToldPullRequest> {
+  const told = readState(await run(program, buildView(program, number, remote)), number);
+  if (told !== null) return told;
+  throw new SvcError('program_failed', `${program} printed nothing readable about #${number}`);
+}
 
 /**
  * Pushes a session's branch and opens a pull request for it. After an interrupted attempt it does what is missing.

@@ -2,7 +2,7 @@ import type { CallAuthor } from '../core/api/operation.ts';
 import { type Clock, rfc3339 } from '../core/base/clock.ts';
 import { formatId, parseId } from '../core/base/ids.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import type { Session } from '../workers/sessions/index.ts';
+import type { Session, Sessions } from '../workers/sessions/index.ts';
 import type { PullRequestProgram, PullRequestState, ToldPullRequest } from './programs.ts';
 
 /** The pull request of a session's branch; times are RFC 3339 UTC. */
@@ -121,6 +121,18 @@ export function createPullRequestRecords(
       update.run(number, url, state, clock.now(), parseId('s', sessionId));
     },
   };
+}
+
+/** Records the state of the pull request of some work, for each session that has worked on its branch. Inside `storage.write`. */
+export function recordStateOfWork(
+  { sessions, records }: { sessions: Pick<Sessions, 'get'>; records: PullRequestRecords },
+  session: Session,
+  told: ToldPullRequest,
+): void {
+  for (let each: Session | null = session; each !== null; ) {
+    if (records.find(each.sessionId) !== null) records.setState(each.sessionId, told);
+    each = each.continues === null ? null : sessions.get(each.continues);
+  }
 }
 
 /** Reports a pull request, inside `storage.write`. @param isOpened true if svc or a person has just opened it */

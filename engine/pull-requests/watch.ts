@@ -21,7 +21,7 @@ import {
   readStatuses,
 } from './read-checks.ts';
 import { readReviewComments, readReviews, type SubmittedReview } from './read-reviews.ts';
-import { appendPullRequest, type PullRequest } from './records.ts';
+import { appendPullRequest, type PullRequest, recordStateOfWork } from './records.ts';
 import type { PullRequestRound, PullRequestRounds } from './rounds.ts';
 import { cleanLog, type FailedCheck, type FollowUpPrompt, writeRedPrompt } from './write-red-prompt.ts';
 import { type WholeReview, writeReviewPrompt } from './write-review-prompt.ts';
@@ -357,27 +357,25 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
   ): Promise<void> {
     const isWhole = session.headCommit === null || session.headCommit === pull.head;
     await withdrawRounds(first.sessionId, `the pull request was ${state}`, () => true, 'superseded');
+    const isEnded = session.state === 'ended' && sessions.findSuccessor(session.sessionId) === null;
+    // Before the end is recorded: an engine that is killed in between asks about it again.
+    if (state === 'closed' && isEnded && session.branchState === null && isWhole)
+      await deps
+        .discard(session.sessionId)
+        .catch((error: unknown) =>
+          log.warn(
+            { session: session.sessionId, error: asSvcError(error).message },
+            'its work was not discarded',
+          ),
+        );
     await storage.write(() => {
       const { number, url } = pull;
-      for (let each: Session | null = session; each !== null; ) {
-        if (records.find(each.sessionId) !== null) records.setState(each.sessionId, { number, url, state });
-        each = each.continues === null ? null : sessions.get(each.continues);
-      }
+      recordStateOfWork(deps, session, { number, url, state });
       if (state === 'merged' && session.state === 'ended' && session.branchState === null && isWhole)
         sessions.branchBecame(session.sessionId, 'merged');
       const ended = records.find(session.sessionId);
       if (ended !== null) appendPullRequest(events, session, ended, false, SVC);
     });
-    const isEnded = session.state === 'ended' && sessions.findSuccessor(session.sessionId) === null;
-    if (state !== 'closed' || !isEnded || session.branchState !== null || !isWhole) return;
-    await deps
-      .discard(session.sessionId)
-      .catch((error: unknown) =>
-        log.warn(
-          { session: session.sessionId, error: asSvcError(error).message },
-          'its work was not discarded',
-        ),
-      );
   }
 
   async function pollOne(watched: WatchedPullRequest, live: Live): Promise<void> {

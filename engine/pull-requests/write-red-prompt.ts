@@ -17,6 +17,8 @@ export interface FollowUpPrompt {
 }
 
 const LONGEST_NAME = 80;
+/** More failed checks than that are only counted in the reason. */
+const MOST_NAMES = 3;
 const LONGEST_LINE = 160;
 
 /** The time with which GitHub Actions starts each line. */
@@ -63,6 +65,12 @@ function chooseFence(text: string): string {
   return '~'.repeat(longest + 1);
 }
 
+function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_NAMES).map((name) => `"${name}"`);
+  const more = names.length - shown.length;
+  return `${shown.join(', ')}${more === 0 ? '' : ` and ${formatCount(more, 'other check')}`}`;
+}
+
 /** Writes the follow-up of failed checks. Names and logs are data from outside. */
 export function writeRedPrompt(
   failed: readonly FailedCheck[],
@@ -86,6 +94,6 @@ export function writeRedPrompt(
       `${names.length === 1 ? `The check "${names[0]}"` : `${names.length} checks`} of your pull request ${reference} failed at the commit ${head.slice(0, 10)}. Find the cause, fix it on your branch, run what the check runs, and commit.`,
       ...parts,
     ].join('\n\n'),
-    why: `${names.map((name) => `"${name}"`).join(', ')} of ${reference} failed${first === undefined ? '' : `: ${first}`}`,
+    why: `${listNames(names)} of ${reference} failed${first === undefined ? '' : `: ${first}`}`,
   };
 }

@@ -2,8 +2,8 @@ import { asSvcError, SvcError } from '../../../engine/core/base/errors.ts';
 import { formatAge, quoteForShell, toPrintable } from '../../../engine/core/base/text.ts';
 import {
   agentPrograms,
+  askPullRequest,
   buildPullRequest,
-  buildView,
   chooseRemote,
   type EngineClient,
   guessProgram,
@@ -11,7 +11,6 @@ import {
   type PullRequestMaterial,
   type PullRequestProgram,
   publishPullRequest,
-  readState,
   readWish,
   runPersonProgram,
   type WireValue,
@@ -140,17 +139,16 @@ async function askForState(
   const { session_id: id, pull_request: pull } = material;
   if (pull === null)
     throw new SvcError('not_found', `${id} has no pull request`, { hint: `svc worktree pr ${id} opens one` });
-  const { program, number } = pull;
+  const { program, number, remote: pushedTo } = pull;
   if (number === null)
     throw new SvcError('conflict', `the number of the pull request of ${id} is not known`, {
       hint: `${program} lists the existing ones`,
     });
-  const told = readState(
-    await runPersonProgram(context, material, program, buildView(program, number)),
-    number,
+  const told = await askPullRequest(
+    (tool, args) => runPersonProgram(context, material, tool, args),
+    { program, number },
+    { url: material.remotes.find(({ name }) => name === pushedTo)?.url ?? '' },
   );
-  if (told === null)
-    throw new SvcError('program_failed', `${program} printed nothing readable about #${number}`);
   const known = await client.call('worktree.record_pr', { session: id, ...told });
   context.result({ session_id: id, ...known }, () =>
     formatFacts([

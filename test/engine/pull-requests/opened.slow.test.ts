@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { findProgram } from '../../../engine/core/base/find-program.ts';
 import type { EngineClient } from '../../../engine/index.ts';
+import { installDeadlyPrograms } from '../../support/deadly-program.ts';
 import { GH_MISSING, makeForgeWorkspace, startForge, type TestForge } from '../../support/forge.ts';
 import { logMachineIn, setUpServer, startTestServer } from '../../support/server/linked-server.ts';
 import { until } from '../../support/wait.ts';
-import { temporaryFolder } from '../../support/workspaces/git.ts';
 import type { TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const YAML = `
@@ -206,43 +203,21 @@ webhook:
   });
 });
 
-/** Stands before gh: kills the engine before or after it has opened a pull request, once. */
-const DEADLY_GH = `#!/bin/sh
-if [ "$1 $2" = 'pr create' ] && [ -e "$DEATH/before" ]; then
-  kill -9 $(cat "$DEATH/before") && rm "$DEATH/before"; exit 1
-fi
-"$REAL_GH" "$@"; code=$?
-if [ "$1 $2" = 'pr create' ] && [ -e "$DEATH/after" ]; then
-  kill -9 $(cat "$DEATH/after") && rm "$DEATH/after"
-fi
-exit $code
-`;
-
 describe('an engine that is killed while it opens a pull request', { skip: GH_MISSING }, () => {
   for (const moment of ['before', 'after'] as const)
     test(`it has opened one afterwards, killed ${moment} the code host has`, async (t) => {
       const forge = await startForge();
       t.after(forge.close);
-      const folder = temporaryFolder();
-      t.after(() => rmSync(folder, { recursive: true, force: true }));
-      const bin = join(folder, 'bin');
-      mkdirSync(bin);
-      writeFileSync(join(bin, 'gh'), DEADLY_GH);
-      chmodSync(join(bin, 'gh'), 0o755);
-      const real = findProgram('gh', { cwd: '/', path: process.env.PATH })!;
-      forge.env = {
-        ...forge.env,
-        PATH: `${bin}${delimiter}${process.env.PATH}`,
-        REAL_GH: real,
-        DEATH: folder,
-      };
+      const programs = installDeadlyPrograms('gh');
+      t.after(programs.close);
+      forge.env = { ...forge.env, ...programs.env };
       const ws = await makeForgeWorkspace(forge, { yaml: YAML, hosted: false });
       t.after(() => ws.close());
       const client = await ws.connect();
-      writeFileSync(join(folder, moment), String(ws.daemonPid()));
+      programs.plan('gh', { pid: ws.daemonPid()!, moment, pattern: 'pr create' });
       const { task_id: id } = await client.call('task.add', { title: 'Work', template: 'ready' });
       await client.call('task.run', { id });
-      await until(() => !existsSync(join(folder, moment)), 'the death of the engine');
+      await programs.awaitDeath('gh');
       client.close();
       const next = await ws.connect();
       const [session] = await next.call('session.list', {});
