@@ -22,6 +22,8 @@ import { until } from '../support/wait.ts';
 const MACHINES = Number(process.env.SVC_FLEET_MACHINES ?? 100);
 const SESSIONS = Number(process.env.SVC_FLEET_SESSIONS ?? 1000);
 const LIMIT_MS = 120_000 + SESSIONS * 600;
+/** The simulated machines share the processors of one: a thousand of them answer late. */
+const LOST_AFTER_SEC = Math.max(30, MACHINES / 10);
 /** Calls of the person who orders the work, at the same time. */
 const CALLING = 16;
 /** Files of the broker that the engine can write again: all but its keys. */
@@ -109,7 +111,7 @@ describe('a fleet of many machines', { skip: BROKER_MISSING }, () => {
     const since = (): string => `${Math.round((performance.now() - begun) / 1000)} s`;
     const fleet = await openSimulatedFleet({
       ...{ machines: MACHINES, most: 2, processes: 3, runMs: [200, 3000], lossRate: 0.01 },
-      ...{ slow: few, late: few, yaml: 'fleet:\n  on_lost: retry\n  lost_after_sec: 30\n' },
+      ...{ slow: few, late: few, yaml: `fleet:\n  on_lost: retry\n  lost_after_sec: ${LOST_AFTER_SEC}\n` },
     });
     try {
       const joinedAfter = since();
