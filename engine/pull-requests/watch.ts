@@ -30,6 +30,8 @@ const SVC = { actor: 'svc', via: 'engine' } as const satisfies CallAuthor;
 /** How often due pull requests are looked for, and how often each is asked about, ms. */
 const LOOK_MS = 5000;
 const INTERVAL_MS = 60_000;
+/** The shortest interval, after hooks: a run of tests sends many of them. */
+const HOOK_INTERVAL_MS = 15_000;
 const BACKOFF = { firstMs: INTERVAL_MS, longestMs: 3_600_000 };
 /** Other checks are awaited for so long after one has failed, ms: one follow-up covers all. */
 const AWAIT_MS = 900_000;
@@ -80,6 +82,7 @@ export interface PullRequestWatchDeps extends PreparationDeps {
 interface Live {
   tags: Map<string, { tag: string | null; body: unknown }>;
   nextAt: number;
+  askedAt: number;
   failures: number;
   /** When a check of the current commit was first seen to have failed. */
   redSince: { head: string; at: number } | null;
@@ -112,6 +115,8 @@ export interface PullRequestWatch {
   start(): void;
   /** Asks about each now, whatever the pauses. */
   poll(): Promise<void>;
+  /** Has the pull requests of a repository asked about soon. Returns false if none is watched there. */
+  lookSoon(place: Pick<PullRequestPlace, 'host' | 'repository'>): boolean;
   /** Returns why the code host was not asked about a pull request; null if it was. */
   findProblem(pull: Pick<PullRequest, 'url'>): string | null;
   close(): Promise<void>;
@@ -134,7 +139,15 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     const found = lives.get(url);
     if (found !== undefined) return found;
     const live: Live = {
-      ...{ tags: new Map(), nextAt: 0, failures: 0, redSince: null, problem: null, polling: null },
+      ...{
+        tags: new Map(),
+        nextAt: 0,
+        askedAt: 0,
+        failures: 0,
+        redSince: null,
+        problem: null,
+        polling: null,
+      },
     };
     lives.set(url, live);
     return live;
@@ -398,6 +411,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
 
   async function poll(watched: WatchedPullRequest): Promise<void> {
     const live = findLive(watched.pull.url ?? '');
+    live.askedAt = clock.now();
     live.polling ??= pollOne(watched, live)
       .then(() => {
         Object.assign(live, { failures: 0, problem: null, nextAt: clock.now() + INTERVAL_MS });
@@ -438,6 +452,18 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     async poll() {
       await looking;
       await lookAtDue(true);
+    },
+    lookSoon({ host, repository }) {
+      const isThere = ({ place }: WatchedPullRequest): boolean =>
+        place.host === host && place.repository.toLowerCase() === repository.toLowerCase();
+      const found = listWatched().filter(isThere);
+      for (const { pull } of found) {
+        const live = findLive(pull.url ?? '');
+        // A pause that the code host asked for is kept.
+        if (live.failures === 0) live.nextAt = Math.min(live.nextAt, live.askedAt + HOOK_INTERVAL_MS);
+      }
+      if (found.length > 0) void lookAtDue(false);
+      return found.length > 0;
     },
     findProblem: ({ url }) => lives.get(url ?? '')?.problem ?? null,
     async close() {

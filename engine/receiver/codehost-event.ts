@@ -5,8 +5,17 @@ import { type FieldProblem, fieldsInvalidError, type JsonObject } from '../core/
 /** The label that turns an issue into a task. */
 export const LABEL = 'svc';
 
-/** An event of the code host in svc's terms. */
-export type CodeHostEvent =
+/** Where the pull requests are that an event is about. */
+export interface PullRequestNews {
+  kind: 'pull_request';
+  /** The code host, with its port if it has one; '' if the payload does not name it. */
+  host: string;
+  /** `owner/repo`. */
+  repository: string;
+}
+
+/** An issue or a comment in svc's terms. */
+export type CodeHostOccurrence =
   | { kind: 'ignored'; reason: string }
   | {
       kind: 'issue' | 'comment';
@@ -30,7 +39,14 @@ export type CodeHostEvent =
       below: string;
     };
 
-const ignoreOccurrence = (reason: string): CodeHostEvent => ({ kind: 'ignored', reason });
+/** Events about checks, reviews and the end of pull requests; those of Gitea and Forgejo have longer names. */
+const PULL_REQUEST_EVENT =
+  /^(?:check_run|check_suite|workflow_run|workflow_job|status|pull_request(?:_\w+)?)$/;
+
+/** An event of the code host in svc's terms. */
+export type CodeHostEvent = CodeHostOccurrence | PullRequestNews;
+
+const ignoreOccurrence = (reason: string): CodeHostOccurrence => ({ kind: 'ignored', reason });
 
 /** Infers the event's name from its payload, when no header gives it. */
 function inferEventName(payload: JsonObject): string | null {
@@ -39,17 +55,26 @@ function inferEventName(payload: JsonObject): string | null {
   return typeof payload.zen === 'string' && payload.hook_id !== undefined ? 'ping' : null;
 }
 
+/** Reads the payload of an issue or comment. Throws `fields_invalid`, naming each missing field. */
+export const readCodeHostOccurrence = (
+  name: 'issues' | 'issue_comment',
+  payload: JsonObject,
+  body: Buffer,
+): CodeHostOccurrence => (name === 'issues' ? readIssue(payload, body) : readComment(payload, body));
+
 /** Reads a payload of `name` (null: inferred). Throws `fields_invalid`, naming each missing field. */
 export function readCodeHostEvent(name: string | null, payload: JsonObject, body: Buffer): CodeHostEvent {
   const event = name ?? inferEventName(payload);
   if (event === null) return ignoreOccurrence('the payload is not of an event that creates tasks');
   if (event === 'ping') return ignoreOccurrence('ping');
-  if (event === 'issues') return readIssue(payload, body);
-  if (event === 'issue_comment') return readComment(payload, body);
+  if (event === 'issues' || event === 'issue_comment') return readCodeHostOccurrence(event, payload, body);
+  const repository = asText(asObject(payload.repository).full_name);
+  if (PULL_REQUEST_EVENT.test(event) && repository !== null)
+    return { kind: 'pull_request', host: readRepositoryHost(payload), repository };
   return ignoreOccurrence(`the event ${JSON.stringify(event.slice(0, 60))} does not create tasks`);
 }
 
-function readIssue(payload: JsonObject, body: Buffer): CodeHostEvent {
+function readIssue(payload: JsonObject, body: Buffer): CodeHostOccurrence {
   const action = asText(payload.action);
   const issue = asObject(payload.issue);
   const labeled =
@@ -77,7 +102,7 @@ function readIssue(payload: JsonObject, body: Buffer): CodeHostEvent {
   };
 }
 
-function readComment(payload: JsonObject, body: Buffer): CodeHostEvent {
+function readComment(payload: JsonObject, body: Buffer): CodeHostOccurrence {
   if (asText(payload.action) !== 'created') return ignoreOccurrence('only created comments create tasks');
   const comment = asObject(payload.comment);
   const issue = asObject(payload.issue);
@@ -117,7 +142,7 @@ function buildOccurrenceKey(kind: string, payload: JsonObject, thing: JsonObject
   const place = asScalar(repository.id) ?? asText(repository.full_name) ?? '';
   const id = asScalar(thing.id) ?? asScalar(thing.number);
   if (id === null) return `${kind}:${hash('sha256', body)}`;
-  return `${kind}:${readHost(asText(repository.html_url))}:${place}:${id}`;
+  return `${kind}:${readRepositoryHost(payload)}:${place}:${id}`;
 }
 
 function formatReference(payload: JsonObject, issue: JsonObject): string {
@@ -125,7 +150,10 @@ function formatReference(payload: JsonObject, issue: JsonObject): string {
   return `${name}#${asScalar(issue.number) ?? '?'}`.slice(0, 300);
 }
 
-const readHost = (url: string | null): string => (url !== null && URL.canParse(url) ? new URL(url).host : '');
+function readRepositoryHost({ repository }: JsonObject): string {
+  const url = asText(asObject(repository).html_url);
+  return url !== null && URL.canParse(url) ? new URL(url).host : '';
+}
 
 const hasLabel = (labels: unknown): boolean =>
   Array.isArray(labels) && labels.some((label) => asObject(label).name === LABEL);

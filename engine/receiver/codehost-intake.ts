@@ -1,5 +1,5 @@
 import { findTemplate, type Task, type Tasks } from '../board/tasks/index.ts';
-import type { CodeHostEvent } from './codehost-event.ts';
+import type { CodeHostOccurrence } from './codehost-event.ts';
 import type { ReceiverConfig, TaskIntake } from './intake.ts';
 import type { RequestReceipts } from './receipts.ts';
 import { formatCodehostActor } from './sender.ts';
@@ -8,7 +8,7 @@ import { formatCodehostActor } from './sender.ts';
 export const TRUSTED_ASSOCIATIONS: readonly string[] = ['OWNER', 'MEMBER', 'COLLABORATOR'];
 
 /** An issue or a comment of a code host that may become a task. */
-export type CodeHostWork = Exclude<CodeHostEvent, { kind: 'ignored' }>;
+export type CodeHostWork = Exclude<CodeHostOccurrence, { kind: 'ignored' }>;
 
 /** The outcome of an issue or comment. */
 export type TakenWork = { task: Task; isNew: boolean } | { ignored: string };

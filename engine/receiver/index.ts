@@ -15,16 +15,17 @@ import { createReceipts } from './receipts.ts';
 import { createReceive, type ReceiverLog, type ReceiverRoutes, type RequestReceiver } from './receive.ts';
 import { createReplayCache } from './replay.ts';
 import { createChatRoute } from './routes/chat.ts';
-import { createCodehostRoute } from './routes/codehost.ts';
+import { createCodehostRoute, type LookAtPullRequests } from './routes/codehost.ts';
 import { createDecisionRoutes } from './routes/decisions.ts';
 import { createTaskRoute } from './routes/task.ts';
 import { type ListenOptions, type ReceiverListener, serveReceive } from './serve.ts';
 import type { ReceiverWorkspace } from './workspace-header.ts';
 
-export { type CodeHostEvent, LABEL, readCodeHostEvent } from './codehost-event.ts';
+export { type CodeHostOccurrence, LABEL, readCodeHostOccurrence } from './codehost-event.ts';
 export { type CodeHostIntake, type CodeHostWork, TRUSTED_ASSOCIATIONS } from './codehost-intake.ts';
 export type { AgentLookup, ReceiverConfig, WebhookConfig } from './intake.ts';
 export type { ReceiverLog, RequestReceiver } from './receive.ts';
+export type { LookAtPullRequests } from './routes/codehost.ts';
 export { formatCodehostActor } from './sender.ts';
 
 export type { AccessLogEntry, ListenOptions, ReceiverListener } from './serve.ts';
@@ -43,6 +44,7 @@ export interface ReceiverDeps {
   isLoopback(host: string): boolean;
   /** The workspace of the receiver. */
   workspace: ReceiverWorkspace;
+  lookAtPullRequests: LookAtPullRequests;
   log?: ReceiverLog;
 }
 
@@ -66,7 +68,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   const codeHost = createCodeHostIntake({ intake, receipts, tasks, config });
   const routes: ReceiverRoutes = {
     task: createTaskRoute({ intake, receipts, tasks }),
-    codehost: createCodehostRoute({ intake, codeHost }),
+    codehost: createCodehostRoute({ intake, codeHost, lookAtPullRequests: deps.lookAtPullRequests }),
     chat: createChatRoute({ intake, workflow, tasks, decisions, sessions, config }),
     ...createDecisionRoutes({ workflow, decisions, tasks }),
   };

@@ -2,7 +2,12 @@ import { SvcError } from '../core/base/errors.ts';
 import { isJsonObject } from '../core/base/json-object.ts';
 import type { JsonObject } from '../core/http/body.ts';
 import { asObject, asText, type Forge, type ForgeAnswer } from '../forge/index.ts';
-import { type CodeHostEvent, type CodeHostWork, LABEL, readCodeHostEvent } from '../receiver/index.ts';
+import {
+  type CodeHostOccurrence,
+  type CodeHostWork,
+  LABEL,
+  readCodeHostOccurrence,
+} from '../receiver/index.ts';
 import type { SourceConfig } from './config.ts';
 
 /** What a source knows from its last poll, so that the next one asks only for what is new. */
@@ -86,9 +91,12 @@ export async function pollGithub(
   }
 
   /** Builds the event that a hook would have sent. */
-  async function readEvent(event: 'issues' | 'issue_comment', parts: JsonObject): Promise<CodeHostEvent> {
+  async function readEvent(
+    event: 'issues' | 'issue_comment',
+    parts: JsonObject,
+  ): Promise<CodeHostOccurrence> {
     const payload = { ...parts, repository: await readRepository() };
-    return readCodeHostEvent(event, payload, Buffer.from(JSON.stringify(payload)));
+    return readCodeHostOccurrence(event, payload, Buffer.from(JSON.stringify(payload)));
   }
 
   /** Reads the pages of a list. None if the first one is still that of `tag`. */

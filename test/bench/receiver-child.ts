@@ -44,6 +44,7 @@ async function receiver(): Promise<void> {
     agents: lookup(),
     isLoopback,
     workspace: { id: 'a1', name: () => 'bench' },
+    lookAtPullRequests: () => false,
   });
   const { address } = await listen({
     host: '127.0.0.1',

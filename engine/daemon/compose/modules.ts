@@ -59,7 +59,10 @@ export function createModules(shared: SharedDependencies) {
     actions: actions.sessionActions,
     worktreeActions: reviews.worktreeActions,
   });
-  const outside = createOutsideModules(shared, workers, { board, bus, gateway, leases: access.leases });
+  const outside = createOutsideModules(shared, workers, {
+    ...{ board, bus, gateway, leases: access.leases },
+    lookAtPullRequests: pullRequests.watch.lookSoon,
+  });
   const hooks = createHookModule(shared, { workers, knowledge, board, bus });
 
   ports.readTask.connect(board.tasks.get);

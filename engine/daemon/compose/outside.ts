@@ -10,7 +10,7 @@ import { type AccountLeases, createLink, type Link } from '../../link/index.ts';
 import { buildLinkEvent } from '../../link/outgoing.ts';
 import { createNotify } from '../../notify/index.ts';
 import { createConfiguredReceiver } from '../../receiver/configured.ts';
-import { createReceiver } from '../../receiver/index.ts';
+import { createReceiver, type LookAtPullRequests } from '../../receiver/index.ts';
 import { createListeners } from '../../receiver/listeners.ts';
 import { createSources } from '../../sources/index.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
@@ -35,7 +35,13 @@ function findPage(
 export function createOutsideModules(
   shared: SharedDependencies,
   { sessions, agents }: WorkerModules,
-  others: { board: Board<Dispatcher>; bus: Pick<Bus, 'asks'>; gateway: EngineGateway; leases: AccountLeases },
+  others: {
+    board: Board<Dispatcher>;
+    bus: Pick<Bus, 'asks'>;
+    gateway: EngineGateway;
+    leases: AccountLeases;
+    lookAtPullRequests: LookAtPullRequests;
+  },
 ) {
   const { storage, events, clock, log, env, root, dataId, config, secret, requireConsent, closing } = shared;
   const { tasks, decisions, workflow } = others.board;
@@ -102,6 +108,7 @@ export function createOutsideModules(
     agents,
     isLoopback,
     workspace: { id: dataId, name: () => config().workspace.name },
+    lookAtPullRequests: others.lookAtPullRequests,
     log,
   });
   const listeners = createListeners(received, requireConsent);

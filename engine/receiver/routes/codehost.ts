@@ -1,6 +1,6 @@
 import { parseJsonBody, readFormPayload } from '../../core/http/body.ts';
 import { findHeader, SCHEMES } from '../../core/http/signature.ts';
-import { readCodeHostEvent } from '../codehost-event.ts';
+import { type PullRequestNews, readCodeHostEvent } from '../codehost-event.ts';
 import type { CodeHostIntake } from '../codehost-intake.ts';
 import type { TaskIntake } from '../intake.ts';
 import { jsonAnswer, type ReceiverAnswer } from '../request.ts';
@@ -9,15 +9,23 @@ import type { ReceiverRoute } from './route.ts';
 export const EVENT_HEADERS = ['x-codehost-event', 'x-github-event', 'x-gitea-event', 'x-forgejo-event'];
 
 /**
+ * Has the watched pull requests of a repository asked about soon: their host, not the event, says what has changed.
+ * Returns false if none is watched there.
+ */
+export type LookAtPullRequests = (news: Omit<PullRequestNews, 'kind'>) => boolean;
+
+/**
  * Creates the route `POST /codehost`: issues and `/svc` comments of a code-hosting service. The scheme signs no time,
  * so an issue or comment creates one task, ever.
  */
 export function createCodehostRoute({
   intake,
   codeHost,
+  lookAtPullRequests,
 }: {
   intake: Pick<TaskIntake, 'answerWithTask'>;
   codeHost: CodeHostIntake;
+  lookAtPullRequests: LookAtPullRequests;
 }): ReceiverRoute {
   const ignoredAnswer = (reason: string): ReceiverAnswer => jsonAnswer(200, { ignored: true, reason });
 
@@ -31,6 +39,10 @@ export function createCodehostRoute({
       const body = readFormPayload(request.body, findHeader(request.headers, ['content-type']));
       const work = readCodeHostEvent(name, parseJsonBody(body), body);
       if (work.kind === 'ignored') return ignoredAnswer(work.reason);
+      if (work.kind === 'pull_request')
+        return lookAtPullRequests(work)
+          ? jsonAnswer(200, { looking: true })
+          : ignoredAnswer('svc watches no pull request there');
       const taken = codeHost.takeWork(work);
       return 'ignored' in taken
         ? ignoredAnswer(taken.ignored)

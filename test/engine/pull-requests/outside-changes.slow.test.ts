@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
@@ -8,11 +9,12 @@ import { GH_MISSING, makeForgeWorkspace, startForge, type TestForge } from '../.
 import { until } from '../../support/wait.ts';
 import { settableClock } from '../../support/workspaces/counted-workspace.ts';
 import { type EngineHere, engineHere } from '../../support/workspaces/engine.ts';
-import type { TestWorkspace } from '../../support/workspaces/workspace.ts';
+import { SECRET, type TestWorkspace } from '../../support/workspaces/workspace.ts';
 
 const YAML = `
 sources: [{ kind: github, repository: acme/shop }]
 webhook:
+  secret_env: SVC_WEBHOOK_SECRET
   templates:
     codehost: { prompt: Do this., pull_request: ready, branch: 'svc/{issue}-{slug}' }
     asks: { prompt: '#agent: edit made.txt x', pull_request: ready }
@@ -184,6 +186,47 @@ describe('what others change while svc works on an issue', { skip: GH_MISSING },
     assert.doesNotMatch(made.title, /[\n\u001b]/);
     assert.doesNotMatch(made.body, /\u001b/);
     await client.call('task.cancel', { id: review!.task_id });
+  });
+});
+
+describe('a hook about a check', { skip: GH_MISSING }, () => {
+  test('it has the pull request looked at at once, and what it says itself is not believed', async (t) => {
+    const forge = await startForge();
+    t.after(() => forge.close());
+    const ws = await makeForgeWorkspace(forge, { yaml: YAML });
+    t.after(() => ws.close());
+    const client = await ws.connect();
+    const receiver = await ws.receiver();
+    async function sendHook(repository: string): Promise<unknown> {
+      const html_url = `https://${forge.github.host}/${repository}`;
+      const body = JSON.stringify({
+        action: 'completed',
+        check_run: { name: '\u001b[31m/svc', conclusion: 'failure', head_sha: 'x' },
+        repository: { id: 77, full_name: repository, html_url },
+      });
+      const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`;
+      const headers = { 'x-github-event': 'check_run', 'x-hub-signature-256': signature };
+      const sent = await fetch(`http://${receiver}/codehost`, { method: 'POST', body, headers });
+      return sent.json();
+    }
+    const ignored = { ignored: true, reason: 'svc watches no pull request there' };
+    assert.deepEqual(await sendHook('acme/shop'), ignored);
+    const { task_id: id } = await client.call('task.add', { title: 'Work', template: 'asks' });
+    const { session_id: session } = await client.call('task.run', { id, wait: true });
+    await until(
+      async () => (await client.call('session.show', { session: session! })).pull_request,
+      'the pull request',
+    );
+    const { branch } = await client.call('session.show', { session: session! });
+    forge.github.setCheck(branch!, { name: 'unit', conclusion: 'failure', log: 'not ok 1 - adds' });
+    assert.deepEqual(await sendHook('acme/other'), ignored);
+    // A signature is valid once, so another name of the same repository.
+    assert.deepEqual(await sendHook('Acme/Shop'), { looking: true });
+    const waiting = await until(
+      async () => (await client.call('decision.list', { state: 'pending' }))[0] ?? null,
+      'the decision',
+    );
+    assert.match(waiting.why, /^"unit" of acme\/shop#1 failed: not ok 1 - adds$/);
   });
 });
 

@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { isLoopback } from '../../../engine/core/base/values/address.ts';
 import { SCHEMES, signRequest } from '../../../engine/core/http/signature.ts';
-import { createReceiver, type Receiver, type WebhookConfig } from '../../../engine/receiver/index.ts';
+import {
+  createReceiver,
+  type LookAtPullRequests,
+  type Receiver,
+  type WebhookConfig,
+} from '../../../engine/receiver/index.ts';
 import { type FakeClock, fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/workspaces/git.ts';
 import { openSpine, type Spine } from '../../support/workspaces/spine.ts';
@@ -41,6 +46,8 @@ export interface Rig extends Spine {
   webhook: WebhookConfig;
   /** Value of `policy.actors`. */
   actors: string[];
+  /** The events about pull requests so far; some are watched in octo/workshop. */
+  news: Parameters<LookAtPullRequests>[0][];
   path: string;
   /** Handles a request without a port. */
   ask(request: Ask): Promise<Reply>;
@@ -73,7 +80,7 @@ export function makeRig(
   const clock = fakeClock();
   const webhook: WebhookConfig = { ...CONFIG, ...options.webhook };
   const secrets = options.secrets ?? [SECRET];
-  const rig = { clock, webhook, path, actors: [] as string[] } as Rig;
+  const rig = { clock, webhook, path, actors: [] as string[], news: [] as Rig['news'] } as Rig;
   const build = () => {
     Object.assign(rig, openSpine(path, clock));
     rig.receiver = createReceiver({
@@ -87,6 +94,10 @@ export function makeRig(
       agents: lookup(options.fallback),
       isLoopback,
       workspace: { id: 'a1', name: () => 'bench' },
+      lookAtPullRequests(news) {
+        rig.news.push(news);
+        return news.repository === 'octo/workshop';
+      },
     });
     const { receive } = rig.receiver.open(secrets);
     rig.ask = async ({ method = 'POST', path, headers = {}, body = '', remote = '127.0.0.1' }) => {

@@ -111,6 +111,7 @@ describe('a task that its ledger holds', () => {
       agents: { ...lookup(), resolveFolder: () => '/' },
       isLoopback: () => true,
       workspace: { id: 'a1', name: () => 'bench' },
+      lookAtPullRequests: () => false,
     }).open([SECRET]);
     const ask = async (request: ReturnType<typeof task>) => {
       const { path, headers = {}, body = '' } = request;

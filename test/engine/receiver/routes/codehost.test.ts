@@ -190,6 +190,24 @@ test('an issue event without the template codehost is ignored, and creates a tas
   assert.equal((await rig.ask(codehost(issueLabeled('svc'), 'issues'))).status, 201);
 });
 
+test('an event about checks, reviews or a pull request has those of its repository looked at', async () => {
+  const { repository } = issueOpened();
+  const names = ['check_run', 'check_suite', 'workflow_run', 'status', 'pull_request', 'pull_request_review'];
+  for (const [at, name] of names.entries()) {
+    const answer = await rig.ask(codehost({ action: 'x', at, repository }, name));
+    assert.deepEqual([answer.status, answer.body], [200, { looking: true }], name);
+  }
+  assert.deepEqual(
+    rig.news.map(({ host, repository: name }) => `${host} ${name}`),
+    names.map(() => 'codehost.example octo/workshop'),
+  );
+  const other = { repository: { ...repository, full_name: 'octo/other' } };
+  assert.equal((await rig.ask(codehost(other, 'status'))).body.ignored, true);
+  const odd = await rig.ask(codehost({ repository: [] }, 'check_run'));
+  assert.deepEqual([odd.status, odd.body.ignored], [200, true]);
+  assert.equal(made().length, 0);
+});
+
 test('other actions and events are ignored with a reason', async () => {
   const cases: [object, string][] = [
     [{ ...issueOpened(), action: 'closed' }, 'issues'],
