@@ -1,89 +1,133 @@
-import { asSvcError, SvcError } from '../core/base/errors.ts';
-import type { ProgramEnd } from '../core/base/read-program-end.ts';
-import type { ProgramResult } from '../core/base/run-program.ts';
-import { toPrintable } from '../core/base/text.ts';
-import { type ForgeAnswer, readForgeAnswer, readForgeMessage, readRateLimit } from './read-answer.ts';
+import { SvcError } from '../core/base/errors.ts';
+import type { JsonObject } from '../core/http/body.ts';
+import { type Forge, type ForgeIssue, type ForgePage, LABEL_DESCRIPTION } from './forge.ts';
+import {
+  chooseNewest,
+  readCheckRuns,
+  readPullRequest,
+  readRequired,
+  readReviewComments,
+  readReviews,
+  readStatuses,
+} from './read-github.ts';
+import { asNumber, asObject, asText, asTime, requireRows } from './read-json.ts';
+import { type ForgeRequests, findStatus, readPages } from './requests.ts';
 
-/** Runs a program of the person, who is logged in to the code host with it. */
-export type RunForgeProgram = (program: string, args: readonly string[]) => Promise<ProgramResult>;
+const SIZE = ['per_page', 100] as const;
+/** Pages of issues, comments or events that one poll reads; the next one continues. */
+const MOST_PAGES = 10;
+/** Pages of checks and reviews. */
+const MOST_OF_A_COMMIT = 20;
 
-/** The programs of the person, for requests to a code host. */
-export interface ForgePrograms {
-  run: RunForgeProgram;
-  /** Runs a program whose output may be of any size. */
-  readEnd(program: string, args: readonly string[]): Promise<ProgramEnd>;
-}
+/** The headers of each request to GitHub. */
+export const GITHUB_HEADERS = ['Accept: application/vnd.github+json', 'X-GitHub-Api-Version: 2022-11-28'];
 
-/** Asks GitHub by `gh api`. */
-export interface Forge {
-  /**
-   * Returns the answer to a GET request; null if it is still the one of `tag`. Throws `tool_missing` and
-   * `program_failed`; after a rate limit with the pause that the host asks for, `data.retry_after_s`.
-   */
-  get(path: string, tag?: string | null): Promise<ForgeAnswer | null>;
-  /** Reads the end of a text of any size, such as a log. Throws `tool_missing` and `program_failed`. */
-  readText(path: string): Promise<{ text: string; omittedBytes: number }>;
-}
+/** Asks GitHub: https://docs.github.com/en/rest */
+export function createGithubForge(requests: ForgeRequests): Forge {
+  const { host } = requests;
+  const nameTop = (repository: string): string => `repos/${repository}`;
+  const readObject = async (path: string): Promise<JsonObject> => asObject((await requests.get(path))?.body);
 
-const HEADERS = ['Accept: application/vnd.github+json', 'X-GitHub-Api-Version: 2022-11-28'];
+  /** Reads the pages of a list of a commit or pull request. */
+  async function readAll<T>(path: string, read: (body: unknown) => T[]): Promise<T[]> {
+    const found: T[] = [];
+    for await (const { body } of readPages(requests, path, { size: SIZE, most: MOST_OF_A_COMMIT }))
+      found.push(...read(body));
+    return found;
+  }
 
-/** @param host another host than that of the person's settings; null for that one */
-export function createGithub(
-  { run, readEnd }: ForgePrograms,
-  now: () => number,
-  host: string | null = null,
-): Forge {
-  const api = ['api', ...(host === null ? [] : [`--hostname=${host}`])];
   return {
-    async readText(path) {
-      const { exitCode, text, omittedBytes, stderr, error } = await readEnd('gh', [...api, '--', path]);
-      if (exitCode === 0) return { text, omittedBytes };
-      throw explainSilence({ exitCode, stdout: '', stderr, error });
+    async readRepository(repository) {
+      const answer = await requests.get(nameTop(repository));
+      const at = Date.parse(answer?.headers.get('date') ?? '');
+      return { payload: asObject(answer?.body), at: Number.isNaN(at) ? null : at };
     },
-    async get(path, tag = null) {
-      const headers = [...HEADERS, ...(tag === null ? [] : [`If-None-Match: ${tag}`])];
-      const result = await run('gh', [
-        ...api,
-        '--include',
-        '--method=GET',
-        ...headers.map((each) => `--header=${each}`),
-        '--',
-        path,
-      ]);
-      const answer = readForgeAnswer(result.stdout);
-      if (answer === null) throw explainSilence(result);
-      if (answer.status === 304) return null;
-      if (answer.status >= 200 && answer.status < 300 && answer.body !== undefined) return answer;
-      const pauseMs = readRateLimit(answer, now());
-      const said = toPrintable(readForgeMessage(answer) ?? `HTTP ${answer.status}`).slice(0, 300);
-      if (pauseMs !== null)
-        throw new SvcError('program_failed', `GitHub limits the requests: ${said}`, {
-          data: { retry_after_s: pauseMs / 1000 },
-        });
-      if (answer.status >= 500 || answer.status < 400)
-        throw new SvcError('program_failed', `GitHub answered with status ${answer.status}: ${said}`);
-      throw new SvcError('program_failed', `GitHub refused ${path.split('?')[0]}: ${said}`, {
-        hint:
-          answer.status === 401
-            ? 'gh auth login logs in again'
-            : 'check the name of the repository, and what gh auth status says',
-        data: { status: answer.status },
-      });
+    async *listIssues(repository, label, tag) {
+      const query = { labels: label, state: 'open', sort: 'updated', direction: 'desc' };
+      const path = `${nameTop(repository)}/issues`;
+      for await (const { body, headers } of readPages(requests, path, {
+        ...{ query, size: SIZE, most: MOST_PAGES, tag },
+      }))
+        yield {
+          // GitHub lists pull requests as issues; a hook sends no event of an issue for them.
+          rows: requireRows(body, host).flatMap((payload) =>
+            payload.pull_request === undefined ? toIssue(payload) : [],
+          ),
+          tag: headers.get('etag') ?? null,
+        } satisfies ForgePage<ForgeIssue>;
     },
+    async *listComments(repository, since, tag) {
+      const query = { since, sort: 'updated', direction: 'asc' };
+      const path = `${nameTop(repository)}/issues/comments`;
+      for await (const { body, headers } of readPages(requests, path, {
+        ...{ query, size: SIZE, most: MOST_PAGES, tag },
+      }))
+        yield {
+          rows: requireRows(body, host).flatMap((payload) => {
+            const [, number] = /\/issues\/(\d+)$/.exec(asText(payload.issue_url)) ?? [];
+            if (number === undefined) return [];
+            const times = { createdAt: asTime(payload.created_at), changedAt: asTime(payload.updated_at) };
+            return [{ number: Number(number), ...times, body: asText(payload.body), payload }];
+          }),
+          tag: headers.get('etag') ?? null,
+        };
+    },
+    async findLabelling(repository, number, label) {
+      let found: { sender: string | null; at: string } | null = null;
+      const path = `${nameTop(repository)}/issues/${number}/events`;
+      for await (const { body } of readPages(requests, path, { size: SIZE, most: MOST_PAGES }))
+        for (const { event, label: given, actor, created_at: at } of requireRows(body, host))
+          if (event === 'labeled' && asObject(given).name === label)
+            found = { sender: asText(asObject(actor).login) || null, at: asTime(at) };
+      return found;
+    },
+    readIssue: (repository, number) => readObject(`${nameTop(repository)}/issues/${number}`),
+    addAssociation: async (_repository, payload) => payload,
+    async readPullRequest({ repository, number }) {
+      const found = readPullRequest(await readObject(`${nameTop(repository)}/pulls/${number}`));
+      if (found !== null) return found;
+      throw new SvcError('program_failed', `${host} answered with something other than a pull request`);
+    },
+    async listChecks({ repository, head, base }) {
+      const top = nameTop(repository);
+      const commit = `${top}/commits/${head}`;
+      const runs = chooseNewest(await readAll(`${commit}/check-runs`, readCheckRuns));
+      const statuses = await readAll(`${commit}/status`, readStatuses);
+      const required = readRequired(await readObject(`${top}/branches/${encodeURIComponent(base)}`));
+      const all = [...runs, ...statuses];
+      return required.size === 0 ? all : all.filter(({ name }) => required.has(name));
+    },
+    readLog: ({ repository }, { jobId }) =>
+      requests.readText(`${nameTop(repository)}/actions/jobs/${jobId}/logs`),
+    async listReviews({ repository, number }, isKnown) {
+      const all = await readAll(`${nameTop(repository)}/pulls/${number}/reviews`, readReviews);
+      return all.filter(({ id }) => !isKnown(id));
+    },
+    async readReviewComments({ repository, number }, { id }) {
+      const path = `${nameTop(repository)}/pulls/${number}/reviews/${id}/comments?per_page=100`;
+      return readReviewComments((await requests.get(path))?.body);
+    },
+    async readName(repository) {
+      return asText((await readObject(nameTop(repository))).full_name) || repository;
+    },
+    async hasLabel(repository, label) {
+      try {
+        await requests.get(`${nameTop(repository)}/labels/${encodeURIComponent(label)}`);
+        return true;
+      } catch (error) {
+        if (findStatus(error) === 404) return false;
+        throw error;
+      }
+    },
+    createLabel: (repository, name) =>
+      requests.post(`${nameTop(repository)}/labels`, { name, description: LABEL_DESCRIPTION }),
   };
 }
 
-/** Explains why a program has printed no answer. */
-function explainSilence({ exitCode, stderr, error }: ProgramResult): SvcError {
-  if (error?.code === 'ENOENT')
-    return new SvcError('tool_missing', 'gh is not installed, or not in the PATH of the engine', {
-      hint: 'install it, log in with gh auth login, then restart the engine',
-    });
-  // https://cli.github.com/manual/gh_help_exit-codes
-  if (exitCode === 4)
-    return new SvcError('program_failed', 'gh is not logged in', { hint: 'gh auth login, as this user' });
-  // A wrong option is followed by all options.
-  const [said = ''] = stderr.trim().split('\n');
-  const text = toPrintable(said || asSvcError(error).message).slice(0, 300);
-  return new SvcError('program_failed', `gh could not ask GitHub: ${text}`);
+/** Reads an issue of a list of GitHub or Gitea. */
+export function toIssue(payload: JsonObject): ForgeIssue[] {
+  const number = asNumber(payload.number);
+  if (number === null) return [];
+  const times = { createdAt: asTime(payload.created_at), changedAt: asTime(payload.updated_at) };
+  return [{ number, ...times, payload }];
 }

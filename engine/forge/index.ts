@@ -1,5 +1,18 @@
+export { createForgeAccess } from './access.ts';
+export type { ForgeKind } from './config.ts';
 export { findPauseMs } from './find-pause.ts';
-export { createGithub, type Forge, type ForgePrograms } from './github.ts';
+export type {
+  CommitCheck,
+  Forge,
+  ForgeComment,
+  ForgeIssue,
+  ForgePullRequest,
+  ForgeText,
+  PullRequestPlace,
+  ReviewComment,
+  SubmittedReview,
+} from './forge.ts';
+export { openForge, readPlace } from './open-forge.ts';
 export { runPersonProgram } from './person-programs.ts';
-export type { ForgeAnswer } from './read-answer.ts';
-export { asObject, asText, listRows } from './read-json.ts';
+export { formatTime } from './read-json.ts';
+export type { ForgeMemory } from './requests.ts';

@@ -37,8 +37,10 @@ function parseBody(text: string): unknown {
 }
 
 /** Returns the message of an error answer; null for none. */
-export const readForgeMessage = ({ body }: Pick<ForgeAnswer, 'body'>): string | null =>
-  isJsonObject(body) && typeof body.message === 'string' ? body.message : null;
+export function readForgeMessage({ body }: Pick<ForgeAnswer, 'body'>): string | null {
+  const { message, error_description: description, error } = isJsonObject(body) ? body : {};
+  return [message, description, error].find((each) => typeof each === 'string') ?? null;
+}
 
 /** The longest pause that a code host is believed to want, ms. */
 const LONGEST_PAUSE_MS = 3600_000;
@@ -48,14 +50,17 @@ const USUAL_PAUSE_MS = 60_000;
 /**
  * Returns how long to pause after an answer that a rate limit has caused, ms; null for any other answer.
  * https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+ * https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
  */
 export function readRateLimit({ status, headers, body }: ForgeAnswer, now: number): number | null {
-  if (status !== 403 && status !== 429) return null;
+  if (status !== 403 && status !== 429 && status !== 503) return null;
   const after = Number(headers.get('retry-after') ?? Number.NaN);
-  const isSpent = headers.get('x-ratelimit-remaining') === '0';
+  if (status === 503 && Number.isNaN(after)) return null;
+  const readLimit = (name: string) => headers.get(`x-${name}`) ?? headers.get(name);
+  const isSpent = readLimit('ratelimit-remaining') === '0';
   const isSecondary = /rate limit/i.test(readForgeMessage({ body }) ?? '');
   if (status === 403 && !isSpent && !isSecondary && Number.isNaN(after)) return null;
-  const resetAt = Number(headers.get('x-ratelimit-reset') ?? Number.NaN) * 1000;
+  const resetAt = Number(readLimit('ratelimit-reset') ?? Number.NaN) * 1000;
   const wanted = !Number.isNaN(after)
     ? after * 1000
     : isSpent && !Number.isNaN(resetAt)

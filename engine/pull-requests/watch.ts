@@ -4,23 +4,20 @@ import type { Clock } from '../core/base/clock.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { formatCount } from '../core/base/text.ts';
-import { createGithub, type Forge, type ForgePrograms, findPauseMs } from '../forge/index.ts';
+import {
+  type CommitCheck,
+  type Forge,
+  type ForgeMemory,
+  type ForgePullRequest,
+  findPauseMs,
+  type PullRequestPlace,
+  readPlace,
+  type SubmittedReview,
+} from '../forge/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { PullRequestPolicy } from './config.ts';
 import { findFirstSession, type PreparationDeps } from './prepare.ts';
-import {
-  type CommitCheck,
-  chooseNewest,
-  countRows,
-  type PullRequestPlace,
-  readCheckRuns,
-  readPlace,
-  readPullRequest,
-  readRequired,
-  readStatuses,
-} from './read-checks.ts';
-import { readReviewComments, readReviews, type SubmittedReview } from './read-reviews.ts';
 import { appendPullRequest, type PullRequest, recordStateOfWork } from './records.ts';
 import type { PullRequestRound, PullRequestRounds } from './rounds.ts';
 import { cleanLog, type FailedCheck, type FollowUpPrompt, writeRedPrompt } from './write-red-prompt.ts';
@@ -35,9 +32,6 @@ const HOOK_INTERVAL_MS = 15_000;
 const BACKOFF = { firstMs: INTERVAL_MS, longestMs: 3_600_000 };
 /** Other checks are awaited for so long after one has failed, ms: one follow-up covers all. */
 const AWAIT_MS = 900_000;
-/** Rows of a page, and pages that are read. */
-const PAGE = 100;
-const MOST_PAGES = 20;
 /** More failed checks than that are only named. */
 const MOST_LOGS = 5;
 
@@ -58,10 +52,9 @@ export interface PullRequestWatchDeps extends PreparationDeps {
   events: Pick<EventLog, 'append'>;
   clock: Clock;
   log: Pick<Log, 'warn'>;
-  programs: ForgePrograms;
+  /** Opens the code host of a pull request. Throws `program_failed` if it cannot be asked. */
+  openForge(place: PullRequestPlace, memory: ForgeMemory): Forge;
   rounds: PullRequestRounds;
-  /** The host that the person's gh asks by itself, GH_HOST; undefined for github.com. */
-  githubHost(): string | undefined;
   /** Shortens a log, and keeps all of it. */
   crushLog(text: string): Promise<string>;
   /** Inside `storage.write`. Returns the id of its task. Throws `conflict` if its worktree is gone or in use. */
@@ -80,7 +73,7 @@ export interface PullRequestWatchDeps extends PreparationDeps {
 
 /** A watched pull request; times are those of `clock`. */
 interface Live {
-  tags: Map<string, { tag: string | null; body: unknown }>;
+  memory: ForgeMemory;
   nextAt: number;
   askedAt: number;
   failures: number;
@@ -100,6 +93,14 @@ interface WatchedPullRequest {
   pull: PullRequest;
   place: PullRequestPlace;
 }
+
+/** Names it for its code host. */
+const nameForForge = ({ place, pull, session }: WatchedPullRequest): ForgePullRequest => ({
+  repository: place.repository,
+  number: place.number,
+  head: pull.head,
+  base: session.base ?? '',
+});
 
 /** Names what a follow-up is about. */
 const describeSubject = ({ place, pull, task }: WatchedPullRequest) => ({
@@ -122,13 +123,6 @@ export interface PullRequestWatch {
   close(): Promise<void>;
 }
 
-/** Names a host for gh, which accepts one with a port only as its own; null for its own. Throws `program_failed`. */
-function nameHost({ host }: PullRequestPlace, own: string | undefined): string | null {
-  if (host === (own ?? 'github.com')) return null;
-  if (!host.includes(':')) return host;
-  throw new SvcError('program_failed', `gh asks a host with a port only if GH_HOST names it: ${host}`);
-}
-
 export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestWatch {
   const { storage, events, clock, log, sessions, records, rounds } = deps;
   const lives = new Map<string, Live>();
@@ -139,15 +133,8 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     const found = lives.get(url);
     if (found !== undefined) return found;
     const live: Live = {
-      ...{
-        tags: new Map(),
-        nextAt: 0,
-        askedAt: 0,
-        failures: 0,
-        redSince: null,
-        problem: null,
-        polling: null,
-      },
+      ...{ memory: new Map(), nextAt: 0, askedAt: 0, failures: 0, redSince: null, problem: null },
+      polling: null,
     };
     lives.set(url, live);
     return live;
@@ -156,7 +143,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
   /** Lists the open ones that svc.yaml asks to be watched, each with the last session on its branch. */
   function listWatched(): WatchedPullRequest[] {
     return [...records.listOpen()].flatMap(([sessionId, pull]) => {
-      const place = pull.program === 'gh' ? readPlace(pull.url) : null;
+      const place = readPlace(pull.program, pull.url);
       if (place === null || !sessions.isKnown(sessionId)) return [];
       const session = sessions.get(sessionId);
       if (session.branchState === 'continued') return [];
@@ -167,49 +154,28 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     });
   }
 
-  /** Asks with the tag of the last answer. */
-  async function ask(forge: Forge, live: Live, path: string): Promise<unknown> {
-    const known = live.tags.get(path);
-    const answer = await forge.get(path, known?.tag ?? null);
-    if (answer === null) return known?.body;
-    live.tags.set(path, { tag: answer.headers.get('etag') ?? null, body: answer.body });
-    return answer.body;
-  }
-
-  /** Asks for a list page by page, as long as pages are full. */
-  async function askPages<T>(
-    forge: Forge,
-    live: Live,
-    path: string,
-    read: (body: unknown) => T[],
-  ): Promise<T[]> {
-    const found: T[] = [];
-    for (let page = 1; page <= MOST_PAGES; page += 1) {
-      const body = await ask(forge, live, `${path}?per_page=${PAGE}&page=${page}`);
-      found.push(...read(body));
-      if (countRows(body) < PAGE) break;
-    }
-    return found;
-  }
-
   async function readLog(
     forge: Forge,
-    top: string,
-    { jobId, summary }: CommitCheck,
+    pull: ForgePullRequest,
+    check: CommitCheck,
   ): Promise<FailedCheck['log']> {
-    if (jobId === null) {
-      const text = cleanLog(summary);
+    if (check.jobId === null) {
+      const text = cleanLog(check.summary);
       return text.trim() === '' ? null : { text, omittedBytes: 0 };
     }
-    const { text, omittedBytes } = await forge.readText(`${top}/actions/jobs/${jobId}/logs`);
+    const { text, omittedBytes } = await forge.readLog(pull, check);
     return { text: await deps.crushLog(cleanLog(text)), omittedBytes };
   }
 
   /** Reads the logs of failed checks. One that is gone does not keep the others from being read. */
-  async function readLogs(forge: Forge, top: string, failed: readonly CommitCheck[]): Promise<FailedCheck[]> {
+  async function readLogs(
+    forge: Forge,
+    pull: ForgePullRequest,
+    failed: readonly CommitCheck[],
+  ): Promise<FailedCheck[]> {
     const found: FailedCheck[] = [];
     for (const [at, check] of failed.entries()) {
-      const reading = at < MOST_LOGS ? readLog(forge, top, check) : Promise.resolve(null);
+      const reading = at < MOST_LOGS ? readLog(forge, pull, check) : Promise.resolve(null);
       const log = await reading.catch((thrown: unknown) => {
         const error = asSvcError(thrown);
         if (error.data.retry_after_s !== undefined) throw error;
@@ -300,19 +266,17 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     });
   }
 
-  async function lookAtReviews(watched: WatchedPullRequest, forge: Forge, live: Live): Promise<void> {
-    const { first, place } = watched;
-    const top = `repos/${place.repository}/pulls/${place.number}`;
+  async function lookAtReviews(watched: WatchedPullRequest, forge: Forge): Promise<void> {
+    const { first } = watched;
+    const pull = nameForForge(watched);
     await renewReviews(watched);
-    const all = await askPages(forge, live, `${top}/reviews`, readReviews);
     const known = new Set(rounds.list(first.sessionId).map(({ subject }) => subject));
-    const fresh = all.filter((each) => !known.has(each.id) && deps.mayReview(each));
+    const unknown = await forge.listReviews(pull, (id) => known.has(id));
+    const fresh = unknown.filter(deps.mayReview);
     if (fresh.length === 0 || !isFree(watched)) return;
     const whole: WholeReview[] = [];
-    for (const review of fresh) {
-      const answer = await forge.get(`${top}/reviews/${review.id}/comments?per_page=100`);
-      whole.push({ ...review, comments: readReviewComments(answer?.body) });
-    }
+    for (const review of fresh)
+      whole.push({ ...review, comments: await forge.readReviewComments(pull, review) });
     const meant = whole.filter(({ body, comments }) => body !== '' || comments.length > 0);
     if (meant.length === 0) return;
     await followUp(
@@ -325,21 +289,14 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
   }
 
   async function lookAtChecks(watched: WatchedPullRequest, forge: Forge, live: Live): Promise<void> {
-    const { session, first, policy, pull, place } = watched;
+    const { first, policy, pull } = watched;
     await withdrawRounds(
       first.sessionId,
       'the pull request has newer commits',
       ({ kind, subject }) => kind === 'checks' && subject !== pull.head,
       'superseded',
     );
-    const top = `repos/${place.repository}`;
-    const commit = `${top}/commits/${pull.head}`;
-    const runs = chooseNewest(await askPages(forge, live, `${commit}/check-runs`, readCheckRuns));
-    const statuses = await askPages(forge, live, `${commit}/status`, readStatuses);
-    const base = encodeURIComponent(session.base ?? '');
-    const required = readRequired(await ask(forge, live, `${top}/branches/${base}`));
-    const all = [...runs, ...statuses];
-    const counted = required.size === 0 ? all : all.filter(({ name }) => required.has(name));
+    const counted = await forge.listChecks(nameForForge(watched));
     const failed = counted.filter(({ state }) => state === 'failed');
     if (failed.length === 0) {
       live.redSince = null;
@@ -359,7 +316,10 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       .list(first.sessionId)
       .some(({ kind, subject }) => kind === 'checks' && subject === pull.head);
     if (policy.onRed === 'off' || isKnown || !isFree(watched)) return;
-    const prompt = writeRedPrompt(await readLogs(forge, top, failed), describeSubject(watched));
+    const prompt = writeRedPrompt(
+      await readLogs(forge, nameForForge(watched), failed),
+      describeSubject(watched),
+    );
     await followUp(watched, 'checks', [pull.head], prompt, []);
   }
 
@@ -393,12 +353,8 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
 
   async function pollOne(watched: WatchedPullRequest, live: Live): Promise<void> {
     const { pull, place } = watched;
-    const forge = createGithub(deps.programs, () => clock.now(), nameHost(place, deps.githubHost()));
-    const reported = readPullRequest(
-      await ask(forge, live, `repos/${place.repository}/pulls/${place.number}`),
-    );
-    if (reported === null)
-      throw new SvcError('program_failed', 'GitHub answered with something other than a pull request');
+    const forge = deps.openForge(place, live.memory);
+    const reported = await forge.readPullRequest(nameForForge(watched));
     if (reported.state !== 'open') return endPullRequest(watched, reported.state);
     if (reported.head !== pull.head)
       throw new SvcError(
@@ -406,7 +362,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
         `its branch is at ${reported.head.slice(0, 10)}, which svc has not pushed; its checks are not looked at`,
       );
     await lookAtChecks(watched, forge, live);
-    await lookAtReviews(watched, forge, live);
+    await lookAtReviews(watched, forge);
   }
 
   async function poll(watched: WatchedPullRequest): Promise<void> {

@@ -1,11 +1,11 @@
 import { coverSecrets } from '../core/base/redact.ts';
 import { cutToWidth, formatCount, renderLog, toPrintable } from '../core/base/text.ts';
-import type { CommitCheck } from './read-checks.ts';
+import type { CommitCheck, ForgeText } from '../forge/index.ts';
 
 /** A failed check, with the end of its log; null if it has none that can be read. */
 export interface FailedCheck {
   check: CommitCheck;
-  log: { text: string; omittedBytes: number } | null;
+  log: ForgeText | null;
 }
 
 /** The texts of a follow-up. */

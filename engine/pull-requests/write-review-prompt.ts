@@ -1,5 +1,5 @@
 import { cutToWidth, toPrintable } from '../core/base/text.ts';
-import type { ReviewComment, SubmittedReview } from './read-reviews.ts';
+import type { ReviewComment, SubmittedReview } from '../forge/index.ts';
 import type { FollowUpPrompt } from './write-red-prompt.ts';
 
 /** A review with its comments on lines. */

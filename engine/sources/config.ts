@@ -1,14 +1,15 @@
 import * as z from 'zod';
+import { FORGE_KINDS, REPOSITORY_NAMES } from '../forge/config.ts';
 
 /** The name of a label or template that a source gives issues if none is set. */
 const LABEL = 'svc';
 const TEMPLATE = 'codehost';
 
 const source = z.strictObject({
-  kind: z.enum(['github']).meta({ description: 'whose program is used: github for gh' }),
+  kind: z.enum(FORGE_KINDS).meta({ description: 'whose program is used: github for gh' }),
   repository: z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\/[A-Za-z0-9._-]{1,100}$/, 'expected owner/name')
+    .regex(REPOSITORY_NAMES.github, 'expected owner/name')
     .meta({ description: 'owner and name' }),
   label: z
     .string()

@@ -2,12 +2,12 @@ import { type Clock, rfc3339 } from '../core/base/clock.ts';
 import { asSvcError, SvcError, toHttpStatus } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { sentence } from '../core/base/sentence.ts';
-import { createGithub, type ForgePrograms, findPauseMs } from '../forge/index.ts';
+import { type Forge, findPauseMs } from '../forge/index.ts';
 import type { CodeHostIntake, CodeHostWork } from '../receiver/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { createSavepoint } from '../storage/index.ts';
 import type { SourceConfig } from './config.ts';
-import { EMPTY_CACHE, type Poll, type PollCache, type PollState, pollGithub } from './poll-github.ts';
+import { EMPTY_CACHE, type Poll, type PollCache, type PollState, pollRepository } from './poll.ts';
 
 /** A source and its last poll. Times are RFC 3339 UTC. */
 export interface ListedSource {
@@ -46,7 +46,7 @@ export interface SourcesDeps {
   codeHost: CodeHostIntake;
   /** The sources of svc.yaml; empty while no one has agreed to them. */
   list(): readonly SourceConfig[];
-  programs: ForgePrograms;
+  openForge(source: SourceConfig): Forge;
 }
 
 /** Polls code hosts for new work. */
@@ -85,7 +85,6 @@ const nameSource = ({ kind, repository, label }: SourceConfig): string =>
 
 export function createSources(deps: SourcesDeps): Sources {
   const { storage, clock, codeHost, log } = deps;
-  const forge = createGithub(deps.programs, () => clock.now());
   const select = storage.db.prepare<unknown[], { state: string }>(
     'SELECT state FROM source_poll WHERE source = ?',
   );
@@ -113,8 +112,8 @@ export function createSources(deps: SourcesDeps): Sources {
     return live;
   }
 
-  const ask = (source: SourceConfig, cache: PollCache): Promise<Poll> =>
-    pollGithub(forge, source, {
+  const ask = async (source: SourceConfig, cache: PollCache): Promise<Poll> =>
+    pollRepository(deps.openForge(source), source, {
       ...{ state: readState(nameSource(source)), cache, now: clock.now() },
       isTaken: codeHost.isTaken,
     });

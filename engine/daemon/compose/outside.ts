@@ -15,7 +15,7 @@ import { createListeners } from '../../receiver/listeners.ts';
 import { createSources } from '../../sources/index.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 import { findPortOwners } from '../../workers/runner/processes/index.ts';
-import { createForgePrograms } from './person-environment.ts';
+import { createForgeOpener } from './person-environment.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import type { WorkerModules } from './workers.ts';
 
@@ -125,10 +125,11 @@ export function createOutsideModules(
     },
     warn: (facts, text) => log.warn(facts, text),
   });
+  const openForge = createForgeOpener(shared);
   const sources = createSources({
     ...{ storage, events, clock, log, codeHost: received.codeHost },
     list: () => config().sources,
-    programs: createForgePrograms(shared),
+    openForge,
   });
   closing(sources.close);
   return { notify, link, listeners, receiver, sources };

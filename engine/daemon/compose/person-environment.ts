@@ -1,7 +1,11 @@
 import { listSecretVariables } from '../../config/index.ts';
-import { readProgramEnd } from '../../core/base/read-program-end.ts';
-import { runProgram } from '../../core/base/run-program.ts';
-import type { ForgePrograms } from '../../forge/index.ts';
+import {
+  createForgeAccess,
+  type Forge,
+  type ForgeKind,
+  type ForgeMemory,
+  openForge,
+} from '../../forge/index.ts';
 import { listProviderVariables } from '../../gateway/index.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 
@@ -19,22 +23,14 @@ export function buildPersonEnvironment({
   return left;
 }
 
-/** Limits of one request to a code host, made by the person's program. */
-const FORGE_MS = 60_000;
-const FORGE_BYTES = 32 * 1024 * 1024;
-/** Limits of one log, of which only the end is kept. */
-const LOG_MS = 180_000;
-const LOG_BYTES = 4 * 1024 * 1024;
-
-/** Runs the person's programs for requests to code hosts: not in a repository, whose settings a worker could have changed. */
-export function createForgePrograms(
-  shared: Pick<SharedDependencies, 'env' | 'config' | 'paths'>,
-): ForgePrograms {
-  const where = () => ({ cwd: shared.paths.data, env: buildPersonEnvironment(shared) });
-  return {
-    run: (program, args) =>
-      runProgram(program, args, { ...where(), timeoutMs: FORGE_MS, mostBytes: FORGE_BYTES }),
-    readEnd: (program, args) =>
-      readProgramEnd(program, args, { ...where(), timeoutMs: LOG_MS, mostBytes: LOG_BYTES }),
-  };
-}
+/** Returns a function that opens code hosts, by the person's programs. */
+export const createForgeOpener =
+  (
+    shared: Pick<SharedDependencies, 'env' | 'config' | 'clock'>,
+  ): ((place: { kind: ForgeKind; host?: string | undefined }, memory?: ForgeMemory) => Forge) =>
+  ({ kind, host = null }, memory) =>
+    openForge(
+      createForgeAccess({ env: buildPersonEnvironment(shared), now: shared.clock.now }),
+      { kind, host },
+      memory,
+    );

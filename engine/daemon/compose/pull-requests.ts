@@ -6,6 +6,7 @@ import { formatCount } from '../../core/base/text.ts';
 import { findProjectEntry } from '../../core/workspace/project-entry.ts';
 import type { Dispatcher } from '../../dispatch/index.ts';
 import type { SessionActions } from '../../dispatch/session-actions.ts';
+import type { SubmittedReview } from '../../forge/index.ts';
 import { crushAndStore } from '../../knowledge/context/crush-and-store.ts';
 import type { StoredTexts } from '../../knowledge/context/index.ts';
 import {
@@ -16,10 +17,9 @@ import {
   createPullRequestWatch,
   type PullRequestPolicy,
   type PullRequestRecords,
-  type SubmittedReview,
 } from '../../pull-requests/index.ts';
 import { formatCodehostActor, TRUSTED_ASSOCIATIONS } from '../../receiver/index.ts';
-import { buildPersonEnvironment, createForgePrograms } from './person-environment.ts';
+import { buildPersonEnvironment, createForgeOpener } from './person-environment.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import type { WorkerModules } from './workers.ts';
 
@@ -106,8 +106,7 @@ export function createPullRequestModule(
   const isWaiting = (taskId: string): boolean => board.decisions.openOf(taskId)?.state === 'pending';
   const watch = createPullRequestWatch({
     ...{ ...preparation, storage, events, clock, log },
-    programs: createForgePrograms(shared),
-    githubHost: () => shared.env.GH_HOST,
+    openForge: createForgeOpener(shared),
     rounds: createPullRequestRounds(storage, clock),
     crushLog: (text) => crushLog(shared, others.texts, text),
     followUp(sessionId, { held, reviewers, ...wanted }) {

@@ -1,27 +1,11 @@
-import { asObject, asText, listRows } from '../forge/index.ts';
-
-/** A check of a commit, as the code host reports it. */
-export interface CommitCheck {
-  name: string;
-  state: 'pending' | 'passed' | 'failed';
-  /** The id of its job in GitHub Actions, whose log can be read; null for any other check. */
-  jobId: number | null;
-  url: string | null;
-  /** Its own words about its result. */
-  summary: string;
-}
+import type { CommitCheck, ReportedPullRequest, ReviewComment, SubmittedReview } from './forge.ts';
+import { asObject, asText, asWords, listRows } from './read-json.ts';
 
 /** Conclusions that a person has to act on: https://docs.github.com/en/rest/checks/runs */
 const FAILED = new Set(['failure', 'timed_out', 'startup_failure', 'action_required']);
 
-/** Counts the rows of a page of any of these lists. */
-export function countRows(body: unknown): number {
-  const { check_runs: runs, statuses } = asObject(body);
-  return listRows(Array.isArray(body) ? body : (runs ?? statuses)).length;
-}
-
 /** A check run, which may have been repeated under the same name. */
-export interface CheckRun extends CommitCheck {
+interface CheckRun extends CommitCheck {
   id: number;
 }
 
@@ -68,14 +52,7 @@ export function readRequired(body: unknown): ReadonlySet<string> {
   return new Set(contexts as string[]);
 }
 
-/** A pull request, as the code host reports it. */
-export interface ReportedPullRequest {
-  state: 'open' | 'merged' | 'closed';
-  /** The commit at the end of its branch. */
-  head: string;
-}
-
-/** Reads a pull request; null for anything else. */
+/** Reads a pull request of GitHub or Gitea; null for anything else. */
 export function readPullRequest(body: unknown): ReportedPullRequest | null {
   const { state, merged, head } = asObject(body);
   const { sha } = asObject(head);
@@ -83,18 +60,28 @@ export function readPullRequest(body: unknown): ReportedPullRequest | null {
   return { state: merged === true ? 'merged' : state, head: sha };
 }
 
-/** Where a pull request is, read from the address of its page. */
-export interface PullRequestPlace {
-  host: string;
-  /** `owner/repo`. */
-  repository: string;
-  number: number;
-}
+/** Reads submitted reviews that may want something. */
+export const readReviews = (body: unknown): SubmittedReview[] =>
+  listRows(body).flatMap(({ id, user, state, author_association: association, body: text }) => {
+    const isSubmitted = state === 'COMMENTED' || state === 'CHANGES_REQUESTED';
+    const { login } = asObject(user);
+    if (!isSubmitted || !Number.isSafeInteger(id) || typeof login !== 'string') return [];
+    return [{ id: String(id), author: login, association: asText(association), body: asWords(text) }];
+  });
 
-/** Reads the place of a pull request of GitHub; null for another address. */
-export function readPlace(url: string | null): PullRequestPlace | null {
-  if (url === null || !URL.canParse(url)) return null;
-  const { host, pathname } = new URL(url);
-  const [, repository, number] = /^\/([\w.-]+\/[\w.-]+)\/pull\/(\d+)$/.exec(pathname) ?? [];
-  return repository === undefined ? null : { host, repository, number: Number(number) };
-}
+/** Returns the last line of a part of a diff, without its sign. */
+export const findLastLine = (hunk: unknown): string => (asText(hunk).split('\n').at(-1) ?? '').slice(1);
+
+/** Reads the comments of a review: https://docs.github.com/en/rest/pulls/reviews */
+export const readReviewComments = (body: unknown): ReviewComment[] =>
+  listRows(body).map((row) => {
+    const line = row.line ?? row.original_line;
+    return {
+      path: asText(row.path),
+      side: row.side === 'LEFT' ? 'old' : 'new',
+      line: Number.isSafeInteger(line) ? Number(line) : null,
+      text: findLastLine(row.diff_hunk),
+      body: asWords(row.body),
+      head: asText(row.original_commit_id) || asText(row.commit_id),
+    };
+  });
