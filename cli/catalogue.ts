@@ -75,8 +75,8 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       {
         words: ['setup'],
         load: async () => {
-          const { setupGithubCommand, setupUndoCommand } = await import('./commands/start/setup-github.ts');
-          return [setupGithubCommand, setupUndoCommand];
+          const { setupCommands, setupUndoCommand } = await import('./commands/start/setup-forge.ts');
+          return [...setupCommands, setupUndoCommand];
         },
       },
       { words: ['doctor'], load: async () => [(await import('./commands/start/doctor.ts')).doctorCommand] },

@@ -147,6 +147,8 @@ export const configuration = () => import('./daemon/doors/configuration.ts');
 
 export const agentPrograms = () => import('./daemon/doors/agents.ts');
 
+export const codeHosts = () => import('./daemon/doors/code-hosts.ts');
+
 export const catalogues = () => import('./daemon/doors/catalogues.ts');
 
 export const samples = () => import('./daemon/doors/samples.ts');

@@ -93,7 +93,7 @@ describe('svc setup github', { skip: GH_MISSING }, () => {
     const before = read();
     const wrong = await setup('github', 'acme/none', '--yes');
     assert.equal(wrong.code, 1);
-    assert.match(wrong.stderr, /gh api: .*Not Found/);
+    assert.match(wrong.stderr, /GitHub refused repos\/acme\/none: Not Found/);
     const { code, stderr } = await ws.svc(['setup', 'github', '--yes'], {
       env: { ...ws.env, GH_ENTERPRISE_TOKEN: '', GH_TOKEN: '' },
     });

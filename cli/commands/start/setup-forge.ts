@@ -3,14 +3,19 @@ import { join } from 'node:path';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { runProgram } from '../../../engine/core/base/run-program.ts';
 import { toPrintable } from '../../../engine/core/base/text.ts';
-import { agentPrograms, configuration, type EngineClient, readWebPlace } from '../../../engine/index.ts';
+import {
+  agentPrograms,
+  codeHosts,
+  configuration,
+  type EngineClient,
+  readWebPlace,
+} from '../../../engine/index.ts';
 import { actAsChair } from '../../chair-act.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { askForLine, askForYes } from '../../confirm.ts';
 import { readConsentView } from '../configuration/trust.ts';
 import { collectChecks } from './doctor.ts';
 
-const GH_MS = 60_000;
 const PROMPT = 'Solve this issue. Run the tests of the project before you finish.';
 
 const flags = {
@@ -27,11 +32,33 @@ const flags = {
 
 type SetupContext = CommandContext<typeof flags>;
 
-/** A repository of GitHub, as gh sees it. */
-interface GithubRepository {
+type ForgeKind = keyof Awaited<ReturnType<typeof codeHosts>>['REPOSITORY_NAMES'];
+
+/** A kind of code host that a setup is for. */
+interface SetupKind {
+  kind: ForgeKind;
+  host: string;
+  program: string;
+  /** How a repository is written, and an example. */
+  form: string;
+  example: string;
+  /** The command of the person that sets a label. */
+  addLabel(label: string): string;
+}
+
+const KINDS: readonly SetupKind[] = [
+  {
+    ...{ kind: 'github', host: 'GitHub', program: 'gh', form: 'owner/repo', example: 'acme/shop' },
+    addLabel: (label) => `gh issue edit <number> --add-label ${label}`,
+  },
+];
+
+/** A repository as its code host reports it. */
+interface SetupRepository {
   /** `owner/repo`. */
   name: string;
   hasLabel: boolean;
+  createLabel(): Promise<void>;
 }
 
 /** The answers of a person, or of the options. */
@@ -57,58 +84,39 @@ function readRecords(home: string): Record<string, SetupRecord> {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, SetupRecord>) : {};
 }
 
-/** Runs gh as the person. Throws `tool_missing`, and `program_failed` with its words. */
-async function runGh(
-  { env, cwd }: Pick<SetupContext, 'env' | 'cwd'>,
-  args: readonly string[],
+/** Finds the repository of the workspace by its remote. Throws `usage`. */
+async function findOwnRepository(
+  { env }: Pick<SetupContext, 'env'>,
+  { kind, host, form }: SetupKind,
+  root: string,
 ): Promise<string> {
-  const { exitCode, stdout, stderr, error } = await runProgram('gh', args, { env, cwd, timeoutMs: GH_MS });
-  if (exitCode === 0) return stdout;
-  if (error?.code === 'ENOENT')
-    throw new SvcError('tool_missing', 'gh is not installed here', {
-      hint: 'install it from https://cli.github.com, then: gh auth login',
-    });
-  const [said = ''] = (stderr.trim() || stdout.trim()).split('\n');
-  throw new SvcError('program_failed', `gh ${args[0]}: ${toPrintable(said)}`, {
-    // https://cli.github.com/manual/gh_help_exit-codes
-    hint:
-      exitCode === 4 || /HTTP 401/.test(stderr)
-        ? 'gh auth login logs in'
-        : 'check the name of the repository, and what gh auth status says',
-    data: { printed: `${stdout}\n${stderr}` },
-  });
-}
-
-/** Finds the repository of the workspace on GitHub by its remote. Throws `usage`. */
-async function findOwnRepository({ env }: Pick<SetupContext, 'env'>, root: string): Promise<string> {
+  const { REPOSITORY_NAMES } = await codeHosts();
   const { stdout } = await runProgram('git', ['remote', 'get-url', 'origin'], { cwd: root, env });
   const place = readWebPlace(stdout.trim());
-  if (place !== null && /^[\w.-]+\/[\w.-]+$/.test(place.path)) return place.path;
-  throw new SvcError('usage', 'the remote origin is not a repository of GitHub', {
-    hint: 'name it: svc setup github owner/repo',
+  if (place !== null && REPOSITORY_NAMES[kind].test(place.path)) return place.path;
+  throw new SvcError('usage', `the remote origin is not a repository of ${host}`, {
+    hint: `name it: svc setup ${kind} ${form}`,
   });
 }
 
-async function readRepository(context: SetupContext, name: string, label: string): Promise<GithubRepository> {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9._-]+$/.test(name))
-    throw new SvcError('usage', `${JSON.stringify(name)} is not the name of a repository`, {
-      hint: 'write it like acme/shop',
+async function readRepository(
+  { env }: SetupContext,
+  { kind, example }: SetupKind,
+  wanted: string,
+  label: string,
+): Promise<SetupRepository> {
+  const { createForgeAccess, openForge, REPOSITORY_NAMES } = await codeHosts();
+  if (!REPOSITORY_NAMES[kind].test(wanted))
+    throw new SvcError('usage', `${JSON.stringify(wanted)} is not the name of a repository`, {
+      hint: `write it like ${example}`,
     });
-  const { full_name: full } = JSON.parse(await runGh(context, ['api', '--', `repos/${name}`])) as {
-    full_name: string;
+  const forge = openForge(createForgeAccess({ env, now: Date.now }), { kind, host: null });
+  const name = await forge.readName(wanted);
+  return {
+    name,
+    hasLabel: await forge.hasLabel(name, label),
+    createLabel: () => forge.createLabel(name, label),
   };
-  const hasLabel = await runGh(context, [
-    'api',
-    '--',
-    `repos/${name}/labels/${encodeURIComponent(label)}`,
-  ]).then(
-    () => true,
-    (error: SvcError) => {
-      if (/HTTP 404/.test(String(error.data?.printed))) return false;
-      throw error;
-    },
-  );
-  return { name: full, hasLabel };
 }
 
 /** Asks what the options do not say; Enter takes the value in parentheses. */
@@ -141,13 +149,16 @@ function listChanges(
     webhook: { templates: Readonly<Record<string, object>> };
   },
   raw: { sources: unknown; template: unknown },
-  repository: string,
+  { kind, repository }: { kind: ForgeKind; repository: string },
   { label, agent, pullRequest }: SetupChoice,
 ): SetupRecord['keys'] {
   const isThere = config.sources.some(
-    (each) => each.repository.toLowerCase() === repository.toLowerCase() && each.label === label,
+    (each) =>
+      each.kind === kind &&
+      each.repository.toLowerCase() === repository.toLowerCase() &&
+      each.label === label,
   );
-  const source = { kind: 'github', repository, ...(label === 'svc' ? {} : { label }) };
+  const source = { kind, repository, ...(label === 'svc' ? {} : { label }) };
   const earlier = Array.isArray(raw.sources) ? raw.sources : [];
   const before = typeof raw.template === 'object' && raw.template !== null ? raw.template : undefined;
   const template = {
@@ -187,7 +198,7 @@ const formatValue = async (value: unknown): Promise<string> => {
 
 async function describePlan(
   keys: SetupRecord['keys'],
-  repository: GithubRepository,
+  repository: SetupRepository,
   label: string,
 ): Promise<string[]> {
   const lines = await Promise.all(
@@ -211,91 +222,90 @@ async function tryPoll(context: SetupContext, client: EngineClient, repository: 
   );
 }
 
-export const setupGithubCommand: Command = defineCommand({
-  name: 'setup github',
-  about:
-    'turn labelled issues of a GitHub repository into tasks, and finished work into pull requests, by your gh',
-  args: [{ name: 'repository', about: 'owner/repo (default: that of the remote origin)', optional: true }],
-  flags,
-  examples: ['setup github', 'setup github acme/shop --label svc --yes', 'setup github --dry-run'],
-  async run(context) {
-    const { findWorkspace, loadConfig, readConfigText, replaceFile, setYamlValue, getAt } =
-      await configuration();
-    const { env, cwd } = context;
-    const { file } = findWorkspace({ cwd, env });
-    const { detectAgents, HEADLESS } = await agentPrograms();
-    const { config, home, root } = loadConfig({ file, env });
-    const name = context.args[0] ?? (await findOwnRepository(context, root));
-    const choice = await readChoice(
-      context,
-      detectAgents(HEADLESS, env).map(({ preset }) => preset),
-    );
-    const repository = await readRepository(context, name, choice.label);
-    const seen = readConfigText(file);
-    const { parse } = await import('yaml');
-    const tree = (parse(seen) ?? {}) as object;
-    const raw = {
-      sources: getAt(tree, ['sources']),
-      template: getAt(tree, ['webhook', 'templates', 'codehost']),
-    };
-    const keys = listChanges(config, raw, repository.name, choice);
-    const written = keys.reduce((text, { path, after }) => setYamlValue(text, path, after), seen);
-    const plan = await describePlan(keys, repository, choice.label);
-    const isDone = plan.length === 0;
-    const report = { repository: repository.name, file, changed: !isDone, ...choice };
-    if (context.flags['dry-run'] || isDone) {
-      context.result(report, () => (isDone ? `${repository.name} is set up already` : plan.join('\n')));
-      return 0;
-    }
-    // Every value is checked before anything is written.
-    loadConfig({ file, env, text: written, believe: true });
-    context.note(plan.join('\n'));
-    if (!context.flags.yes) {
-      if (!context.stdin.isTTY || context.json)
-        throw new SvcError('usage', 'no terminal is available to ask on', {
-          hint: '--yes writes it, --dry-run only shows it',
-        });
-      if (!(await askForYes(context, 'Write this?', { usual: 'yes' }))) {
-        context.note('nothing was written');
-        return 1;
-      }
-    }
-    const record: SetupRecord = { seen, written, keys };
-    if (keys.length > 0) {
-      const records = { ...readRecords(home.path), [realpathSync(file)]: record };
-      replaceFile(join(home.path, RECORD), JSON.stringify(records), { mode: 0o600 });
-      await writeText(context, file, written, seen);
-    }
-    if (!repository.hasLabel) {
-      const words = [
-        'label',
-        'create',
-        choice.label,
-        `--repo=${repository.name}`,
-        '--description=A task for svc',
-      ];
-      await runGh(context, words).catch((error: SvcError) =>
-        context.note(`note: ${error.message}; create the label yourself`),
-      );
-    }
-    const client = await context.engine();
-    await client.call('source.poll', { repository: repository.name });
-    for (const { check, found, remedy } of (await collectChecks(context)).filter(
-      ({ state }) => state === 'fail',
-    ))
-      context.note(toPrintable(`svc doctor: ${check}: ${found}${remedy === null ? '' : `; ${remedy}`}`));
-    await tryPoll(context, client, repository.name);
-    context.result(report, () =>
-      [
-        `${repository.name} is set up: an issue that gets the label ${choice.label} becomes a task`,
-        'next:',
-        `  gh issue edit <number> --add-label ${choice.label}`,
-        '  svc ls             lists the task once it waits for you; svc approve <task> starts it',
-        '  svc setup undo     removes what was written to svc.yaml',
-      ].join('\n'),
-    );
+async function runSetup(context: SetupContext, forge: SetupKind): Promise<number> {
+  const { findWorkspace, loadConfig, readConfigText, replaceFile, setYamlValue, getAt } =
+    await configuration();
+  const { env, cwd } = context;
+  const { file } = findWorkspace({ cwd, env });
+  const { detectAgents, HEADLESS } = await agentPrograms();
+  const { config, home, root } = loadConfig({ file, env });
+  const name = context.args[0] ?? (await findOwnRepository(context, forge, root));
+  const choice = await readChoice(
+    context,
+    detectAgents(HEADLESS, env).map(({ preset }) => preset),
+  );
+  const repository = await readRepository(context, forge, name, choice.label);
+  const seen = readConfigText(file);
+  const { parse } = await import('yaml');
+  const tree = (parse(seen) ?? {}) as object;
+  const raw = {
+    sources: getAt(tree, ['sources']),
+    template: getAt(tree, ['webhook', 'templates', 'codehost']),
+  };
+  const keys = listChanges(config, raw, { kind: forge.kind, repository: repository.name }, choice);
+  const written = keys.reduce((text, { path, after }) => setYamlValue(text, path, after), seen);
+  const plan = await describePlan(keys, repository, choice.label);
+  const isDone = plan.length === 0;
+  const report = { repository: repository.name, file, changed: !isDone, ...choice };
+  if (context.flags['dry-run'] || isDone) {
+    context.result(report, () => (isDone ? `${repository.name} is set up already` : plan.join('\n')));
     return 0;
-  },
+  }
+  // Every value is checked before anything is written.
+  loadConfig({ file, env, text: written, believe: true });
+  context.note(plan.join('\n'));
+  if (!context.flags.yes) {
+    if (!context.stdin.isTTY || context.json)
+      throw new SvcError('usage', 'no terminal is available to ask on', {
+        hint: '--yes writes it, --dry-run only shows it',
+      });
+    if (!(await askForYes(context, 'Write this?', { usual: 'yes' }))) {
+      context.note('nothing was written');
+      return 1;
+    }
+  }
+  const record: SetupRecord = { seen, written, keys };
+  if (keys.length > 0) {
+    const records = { ...readRecords(home.path), [realpathSync(file)]: record };
+    replaceFile(join(home.path, RECORD), JSON.stringify(records), { mode: 0o600 });
+    await writeText(context, file, written, seen);
+  }
+  if (!repository.hasLabel)
+    await repository
+      .createLabel()
+      .catch((error: SvcError) => context.note(`note: ${error.message}; create the label yourself`));
+  const client = await context.engine();
+  await client.call('source.poll', { repository: repository.name });
+  for (const { check, found, remedy } of (await collectChecks(context)).filter(
+    ({ state }) => state === 'fail',
+  ))
+    context.note(toPrintable(`svc doctor: ${check}: ${found}${remedy === null ? '' : `; ${remedy}`}`));
+  await tryPoll(context, client, repository.name);
+  context.result(report, () =>
+    [
+      `${repository.name} is set up: an issue that gets the label ${choice.label} becomes a task`,
+      'next:',
+      `  ${forge.addLabel(choice.label)}`,
+      '  svc ls             lists the task once it waits for you; svc approve <task> starts it',
+      '  svc setup undo     removes what was written to svc.yaml',
+    ].join('\n'),
+  );
+  return 0;
+}
+
+/** The commands that set a repository of each kind of code host up. */
+export const setupCommands: readonly Command[] = KINDS.map((forge) => {
+  const name = `setup ${forge.kind}`;
+  return defineCommand({
+    name,
+    about: `turn labelled issues of a ${forge.host} repository into tasks, and finished work into pull requests, by your ${forge.program}`,
+    args: [
+      { name: 'repository', about: `${forge.form} (default: that of the remote origin)`, optional: true },
+    ],
+    flags,
+    examples: [name, `${name} ${forge.example} --label svc --yes`, `${name} --dry-run`],
+    run: (context) => runSetup(context, forge),
+  });
 });
 
 export const setupUndoCommand: Command = defineCommand({
