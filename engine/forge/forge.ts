@@ -59,6 +59,8 @@ export interface PullRequestPlace {
   /** `owner/repo`. */
   repository: string;
   number: number;
+  /** How the code host refers to it: `owner/repo#9`. */
+  reference: string;
 }
 
 /** A submitted review. */
@@ -128,3 +130,5 @@ export interface Forge {
 
 /** The description of a label that svc creates. */
 export const LABEL_DESCRIPTION = 'A task for svc';
+/** Its color, where the code host asks for one. */
+export const LABEL_COLOR = '#6f42c1';

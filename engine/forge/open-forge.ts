@@ -3,6 +3,7 @@ import type { ForgeAccess } from './access.ts';
 import type { ForgeKind } from './config.ts';
 import type { Forge, PullRequestPlace } from './forge.ts';
 import { createGithubForge, GITHUB_HEADERS } from './github.ts';
+import { createGitlabForge } from './gitlab.ts';
 import { createProgramTransport, type ForgeNames } from './program-transport.ts';
 import {
   createRequests,
@@ -20,6 +21,8 @@ interface KindOfForge {
   create(requests: ForgeRequests): Forge;
   /** The path of a pull request's page, with the repository and the number. */
   page: RegExp;
+  /** What stands before its number in a reference. */
+  sign: string;
 }
 
 /**
@@ -45,6 +48,15 @@ const KINDS: Readonly<Record<ForgeKind, KindOfForge>> = {
     headers: GITHUB_HEADERS,
     create: createGithubForge,
     page: /^\/([\w.-]+\/[\w.-]+)\/pull\/(\d+)$/,
+    sign: '#',
+  },
+  gitlab: {
+    names: { host: 'GitLab', program: 'glab', login: 'glab auth login', status: 'glab auth status' },
+    openTransport: openProgram('GITLAB_HOST'),
+    headers: [],
+    create: createGitlabForge,
+    page: /^\/([\w.-]+(?:\/[\w.-]+)+)\/-\/merge_requests\/(\d+)$/,
+    sign: '!',
   },
 };
 
@@ -67,8 +79,9 @@ export function openForge(
 export function readPlace(program: string, url: string | null): PullRequestPlace | null {
   const found = Object.entries(KINDS).find(([, { names }]) => names.program === program);
   if (found === undefined || url === null || !URL.canParse(url)) return null;
-  const [kind, { page }] = found as [ForgeKind, KindOfForge];
+  const [kind, { page, sign }] = found as [ForgeKind, KindOfForge];
   const { host, pathname } = new URL(url);
   const [, repository, number] = page.exec(pathname) ?? [];
-  return repository === undefined ? null : { kind, host, repository, number: Number(number) };
+  if (repository === undefined) return null;
+  return { kind, host, repository, number: Number(number), reference: `${repository}${sign}${number}` };
 }

@@ -57,10 +57,14 @@ export function createRequests(
       });
     if (pauseMs !== null)
       return new SvcError('program_failed', `${host} limits the requests: ${said}`, { data: pause });
-    return new SvcError('program_failed', `${host} refused ${path.split('?')[0]}: ${said}`, {
-      hint: status === 401 ? `${hints.login} logs in again` : hints.check,
-      data: { status },
-    });
+    return new SvcError(
+      'program_failed',
+      `${host} refused ${decodeURIComponent(path.split('?')[0] ?? '')}: ${said}`,
+      {
+        hint: status === 401 ? `${hints.login} logs in again` : hints.check,
+        data: { status },
+      },
+    );
   }
 
   const isSuccess = ({ status }: ForgeAnswer): boolean => status >= 200 && status < 300;

@@ -10,7 +10,7 @@ import type { EventLog, Storage } from '../storage/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { PullRequestOrders } from './orders.ts';
 import { findFirstSession, type PreparationDeps, preparePullRequest } from './prepare.ts';
-import { chooseRemote, guessProgram, type ToldPullRequest } from './programs.ts';
+import { chooseRemote, guessProgram, type PullRequestProgram, type ToldPullRequest } from './programs.ts';
 import { askPullRequest, publishPullRequest, type RunPersonProgram } from './publish.ts';
 import { appendPullRequest, type PullRequest, recordStateOfWork } from './records.ts';
 
@@ -29,6 +29,8 @@ export interface AutomaticPullRequestDeps extends PreparationDeps {
   orders: PullRequestOrders;
   /** The environment of the person's programs. */
   env(): NodeJS.ProcessEnv;
+  /** The programs of hosts that this environment or svc.yaml names. */
+  listHosts(env: NodeJS.ProcessEnv): ReadonlyMap<string, PullRequestProgram>;
 }
 
 /** Pushes the branches of runs that ended well, and opens pull requests for them, as svc.yaml asks. */
@@ -65,7 +67,7 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
           : 'the repository has several remotes, and none is called origin',
       );
     const env = deps.env();
-    const program = pullRequest?.program ?? guessProgram(remote.url, env.GH_HOST);
+    const program = pullRequest?.program ?? guessProgram(remote.url, env.GH_HOST, deps.listHosts(env));
     if (program === null)
       throw new SvcError('not_found', `the address of ${remote.name} does not show whose code host it is`);
     const run: RunPersonProgram = (tool, args) => runPersonProgram({ env }, material, tool, args);

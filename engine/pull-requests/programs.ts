@@ -1,3 +1,4 @@
+import type { ForgeKind } from '../forge/index.ts';
 import type { GitRemote } from '../workers/runner/worktrees/index.ts';
 import { readWebPlace } from './web-place.ts';
 
@@ -42,14 +43,33 @@ export function findHost(url: string): string | null {
   return host ?? null;
 }
 
+/** The program of each kind of code host. */
+const PROGRAMS: Readonly<Record<ForgeKind, PullRequestProgram>> = { github: 'gh', gitlab: 'glab' };
+
+/** Lists the programs of hosts that the person's variables or svc.yaml name. */
+export const listKnownHosts = (
+  { GH_HOST = '', GITLAB_HOST = '' }: NodeJS.ProcessEnv,
+  sources: readonly { kind: ForgeKind; host?: string | undefined }[],
+): ReadonlyMap<string, PullRequestProgram> =>
+  new Map([
+    ...sources.map(({ kind, host = '' }) => [host, PROGRAMS[kind]] as const),
+    [GITLAB_HOST.replace(/^https?:\/\/|\/+$/g, ''), 'glab'],
+    [GH_HOST, 'gh'],
+  ]);
+
 /**
  * Returns the program for a remote by its host's name; null if that is unclear.
  * @param githubHost the host that gh uses instead of github.com, GH_HOST
  */
-export function guessProgram(url: string, githubHost?: string): PullRequestProgram | null {
+export function guessProgram(
+  url: string,
+  githubHost?: string,
+  known: ReadonlyMap<string, PullRequestProgram> = new Map(),
+): PullRequestProgram | null {
   const host = findHost(url);
   if (host === null) return null;
-  return host === githubHost ? 'gh' : (HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? null);
+  if (host === githubHost) return 'gh';
+  return known.get(host) ?? HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? null;
 }
 
 /** Names the repository for gh, which does not recognize a remote whose host has a port. */

@@ -104,12 +104,10 @@ const nameForForge = ({ place, pull, session }: WatchedPullRequest): ForgePullRe
 
 /** Names what a follow-up is about. */
 const describeSubject = ({ place, pull, task }: WatchedPullRequest) => ({
-  reference: nameReference(place),
+  reference: place.reference,
   head: pull.head,
   former: task.title,
 });
-
-const nameReference = ({ repository, number }: PullRequestPlace): string => `${repository}#${number}`;
 
 /** Watches the open pull requests of sessions: their checks, their reviews, and how they end. */
 export interface PullRequestWatch {
@@ -204,7 +202,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       const spent =
         isAuto && made >= mostRounds ? `; ${formatCount(made, 'round')} came before this one` : '';
       const held = isAlone ? null : `${why}${spent}`;
-      const sourceRef = nameReference(place);
+      const sourceRef = place.reference;
       const follows = { kind, sessionId: session.sessionId };
       try {
         const wanted = { title, prompt, sourceRef, sourceUrl: pull.url, held, reviewers };

@@ -21,7 +21,8 @@ function writeComment({ path, line, side, text, body, head }: ReviewComment, cur
     ...(head !== '' && head !== current ? [`on an older version, ${head.slice(0, 10)}`] : []),
   ];
   const place = `${toPrintable(path)}${line === null ? '' : `:${line}`}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
-  return `${place}\n> ${cut(text, LONGEST_QUOTE)}\n${body}`;
+  const quote = text === '' ? '' : `> ${cut(text, LONGEST_QUOTE)}\n`;
+  return `${place}\n${quote}${body}`;
 }
 
 /** Writes the follow-up of reviews by people who may ask for changes. */

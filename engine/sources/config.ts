@@ -1,16 +1,17 @@
 import * as z from 'zod';
-import { FORGE_KINDS, REPOSITORY_NAMES } from '../forge/config.ts';
+import { type ForgeKind, REPOSITORY_NAMES } from '../forge/config.ts';
 
 /** The name of a label or template that a source gives issues if none is set. */
 const LABEL = 'svc';
 const TEMPLATE = 'codehost';
 
-const source = z.strictObject({
-  kind: z.enum(FORGE_KINDS).meta({ description: 'whose program is used: github for gh' }),
-  repository: z
+const repository = (kind: ForgeKind, form: string) =>
+  z
     .string()
-    .regex(REPOSITORY_NAMES.github, 'expected owner/name')
-    .meta({ description: 'owner and name' }),
+    .regex(REPOSITORY_NAMES[kind], `expected ${form}`)
+    .meta({ description: kind === 'gitlab' ? 'path of the project' : 'owner and name' });
+
+const shared = {
   label: z
     .string()
     .min(1)
@@ -29,7 +30,21 @@ const source = z.strictObject({
     .min(1)
     .default(TEMPLATE)
     .meta({ description: 'template of its issues, of webhook.templates' }),
-});
+};
+
+const host = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?$/i, 'expected a host such as git.example.org');
+
+const source = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('github'), repository: repository('github', 'owner/name'), ...shared }),
+  z.strictObject({
+    kind: z.literal('gitlab'),
+    repository: repository('gitlab', 'group/project'),
+    host: host.default('gitlab.com').meta({ description: 'host of the GitLab' }),
+    ...shared,
+  }),
+]);
 
 /** A repository whose issues and comments become tasks. */
 export type SourceConfig = z.output<typeof source>;
@@ -43,7 +58,7 @@ export const sourcesSchema = z
     notation: '[]Source',
     nil: true,
     description:
-      'Repositories of code hosts that the engine polls with the program of the person, who is logged in to it: kind, repository, label, interval_sec, template. An issue that gets the label, and a comment that starts with /svc and a template, become the same task that a webhook would create, and wait for approval as that does.',
+      'Repositories of code hosts that the engine polls with the program of the person, who is logged in to it: kind github (gh) or gitlab (glab), repository, host (of gitlab; gitlab.com), label, interval_sec, template. An issue that gets the label, and a comment that starts with /svc and a template, become the same task that a webhook would create, and wait for approval as that does.',
     unset: 'nothing is polled',
     example: [{ kind: 'github', repository: 'acme/shop', label: 'svc' }],
   });

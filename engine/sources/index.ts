@@ -80,8 +80,11 @@ interface Live {
   polling: Promise<void> | null;
 }
 
-const nameSource = ({ kind, repository, label }: SourceConfig): string =>
-  `${kind}:${repository.toLowerCase()}:${label}`;
+function nameSource(source: SourceConfig): string {
+  const { kind, repository, label } = source;
+  const host = 'host' in source ? `${source.host}/` : '';
+  return `${kind}:${host}${repository}`.toLowerCase().concat(`:${label}`);
+}
 
 export function createSources(deps: SourcesDeps): Sources {
   const { storage, clock, codeHost, log } = deps;

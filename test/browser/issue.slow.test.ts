@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addForgeRemote, GH_MISSING, startForge } from '../support/forge.ts';
-import { type CallEngine, followIssue, JOURNEY_YAML } from '../support/issue-journey.ts';
+import { type CallEngine, followIssue, writeJourneyYaml } from '../support/issue-journey.ts';
 import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support/server/chromium.ts';
 import { typeForm } from '../support/server/inspect-page.ts';
 import { PASSWORD } from '../support/server/linked-server.ts';
@@ -11,7 +11,7 @@ describe('an issue on a phone', { skip: GH_MISSING || withChromium.skip }, () =>
   it('a labelled issue becomes a merged pull request by taps on the page of a linked server', async (t) => {
     const forge = await startForge();
     t.after(forge.close);
-    const linked = await linkWorkspace({ workspace: { yaml: JOURNEY_YAML, env: forge.env } });
+    const linked = await linkWorkspace({ workspace: { yaml: writeJourneyYaml(forge), env: forge.env } });
     t.after(() => linked.close());
     const { here, server, id } = linked;
     addForgeRemote(forge, linked.ws);

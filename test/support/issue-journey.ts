@@ -4,9 +4,9 @@ import type { Api } from '../../engine/index.ts';
 import type { TestForge } from './forge.ts';
 import { until } from './wait.ts';
 
-/** The configuration of a workspace for `followIssue`. */
-export const JOURNEY_YAML = `
-sources: [{ kind: github, repository: acme/shop }]
+/** Writes the configuration of a workspace for `followIssue`. */
+export const writeJourneyYaml = ({ source }: Pick<TestForge, 'source'>): string => `
+sources: [${source}]
 webhook:
   templates: { codehost: { prompt: Fix this., pull_request: ready, branch: 'svc/{issue}' } }
 `;
@@ -31,7 +31,7 @@ export interface JourneyStep {
  * approvals happens by itself or at the scripted GitHub.
  */
 export async function followIssue(
-  { github, bare }: TestForge,
+  { host, bare, repository, sign }: TestForge,
   call: CallEngine,
   approve: (step: JourneyStep) => Promise<void>,
 ): Promise<void> {
@@ -42,20 +42,20 @@ export async function followIssue(
   const awaitRecord = (session: string) =>
     until(async () => {
       const { pull_request: pull, pull_request_order: order } = await call('session.show', { session });
-      return pull?.number === 2 && order === null ? pull : null;
+      return pull?.number === host.pullRequests[0]?.number && order === null ? pull : null;
     }, `the pull request of ${session}`);
   await poll();
-  github.advance(60);
+  host.advance(60);
 
-  github.openIssue({ title: 'Add a page', body: '#agent: edit page.txt one', labels: ['svc'] });
+  host.openIssue({ title: 'Add a page', body: '#agent: edit page.txt one', labels: ['svc'] });
   await poll();
-  await approve({ decision: 'd-1', task: 't-1', title: 'Add a page', reason: 'acme/shop#1' });
-  const opened = await until(() => github.pullRequests[0] ?? null, 'the pull request');
-  assert.match(opened.body, /Closes acme\/shop#1\./);
+  await approve({ decision: 'd-1', task: 't-1', title: 'Add a page', reason: `${repository}#1` });
+  const opened = await until(() => host.pullRequests[0] ?? null, 'the pull request');
+  assert.ok(opened.body.includes(`Closes ${repository}#1.`), opened.body);
   await awaitRecord('s-1');
 
   const first = readTip();
-  github.setCheck('svc/1', { name: 'unit', conclusion: 'failure', log: 'not ok 1 - the page\n' });
+  host.setCheck('svc/1', { name: 'unit', conclusion: 'failure', log: 'not ok 1 - the page\n' });
   await poll();
   await approve({
     ...{ decision: 'd-2', task: 't-2', title: 'the check unit failed: Add a page' },
@@ -64,19 +64,19 @@ export async function followIssue(
   await awaitRecord('s-2');
   const second = readTip();
   assert.notEqual(second, first);
-  github.setCheck('svc/1', { name: 'unit', conclusion: 'success', log: 'ok' });
+  host.setCheck('svc/1', { name: 'unit', conclusion: 'success', log: 'ok' });
 
-  github.review(2, { state: 'CHANGES_REQUESTED', body: 'Use two.\n\n#agent: edit page.txt two' });
+  host.review(opened.number, { state: 'CHANGES_REQUESTED', body: 'Use two.\n\n#agent: edit page.txt two' });
   await poll();
   await approve({
     ...{ decision: 'd-3', task: 't-3', title: 'review by acme: Add a page' },
-    reason: 'acme reviewed acme/shop#2',
+    reason: `acme reviewed ${repository}${sign}${opened.number}`,
   });
   await awaitRecord('s-3');
   assert.notEqual(readTip(), second);
 
-  github.merge(2);
+  host.merge(opened.number);
   await poll();
   const { branch_state: state, pull_request: pull } = await call('session.show', { session: 's-3' });
-  assert.deepEqual([state, pull?.state, github.pullRequests.length], ['merged', 'merged', 1]);
+  assert.deepEqual([state, pull?.state, host.pullRequests.length], ['merged', 'merged', 1]);
 }

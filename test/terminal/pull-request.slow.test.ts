@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GH_MISSING, makeForgeWorkspace, startForge } from '../support/forge.ts';
-import { followIssue, JOURNEY_YAML } from '../support/issue-journey.ts';
+import { followIssue, writeJourneyYaml } from '../support/issue-journey.ts';
 import { confirm, pressUntil } from '../support/terminals/dash.ts';
 import { openTerminal, withTmux } from '../support/terminals/terminal.ts';
 import { SVC } from '../support/workspaces/workspace.ts';
@@ -10,7 +10,7 @@ describe('an issue at a terminal', { skip: GH_MISSING || withTmux.skip }, () => 
   it('a labelled issue becomes a merged pull request by approvals alone', async (t) => {
     const forge = await startForge();
     t.after(forge.close);
-    const ws = await makeForgeWorkspace(forge, { yaml: JOURNEY_YAML, hosted: false });
+    const ws = await makeForgeWorkspace(forge, { yaml: writeJourneyYaml(forge), hosted: false });
     t.after(() => ws.close());
     await ws.svc(['up']);
     const client = await ws.connect();

@@ -30,7 +30,17 @@ const flags = {
   'dry-run': { type: 'boolean', about: 'show what would be written, and stop' },
 } as const;
 
-type SetupContext = CommandContext<typeof flags>;
+/** Options of kinds that people host themselves. */
+const hostFlags = {
+  ...flags,
+  host: {
+    type: 'string',
+    value: 'host',
+    about: 'host of the repository (default: that of the remote origin)',
+  },
+} as const;
+
+type SetupContext = CommandContext<typeof hostFlags>;
 
 type ForgeKind = keyof Awaited<ReturnType<typeof codeHosts>>['REPOSITORY_NAMES'];
 
@@ -42,6 +52,8 @@ interface SetupKind {
   /** How a repository is written, and an example. */
   form: string;
   example: string;
+  /** The host that is usually meant, which svc.yaml need not name; null for any, undefined if svc.yaml names none. */
+  usualHost?: string | null;
   /** The command of the person that sets a label. */
   addLabel(label: string): string;
 }
@@ -51,12 +63,21 @@ const KINDS: readonly SetupKind[] = [
     ...{ kind: 'github', host: 'GitHub', program: 'gh', form: 'owner/repo', example: 'acme/shop' },
     addLabel: (label) => `gh issue edit <number> --add-label ${label}`,
   },
+  {
+    ...{ kind: 'gitlab', host: 'GitLab', program: 'glab', form: 'group/project', example: 'acme/tools/shop' },
+    usualHost: 'gitlab.com',
+    addLabel: (label) => `glab issue update <number> --label ${label}`,
+  },
 ];
 
-/** A repository as its code host reports it. */
-interface SetupRepository {
-  /** `owner/repo`. */
+/** Where a repository is: its name, and its host; null for that of the person's program. */
+interface SetupPlace {
   name: string;
+  host: string | null;
+}
+
+/** A repository as its code host reports it. */
+interface SetupRepository extends SetupPlace {
   hasLabel: boolean;
   createLabel(): Promise<void>;
 }
@@ -84,36 +105,42 @@ function readRecords(home: string): Record<string, SetupRecord> {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, SetupRecord>) : {};
 }
 
-/** Finds the repository of the workspace by its remote. Throws `usage`. */
-async function findOwnRepository(
-  { env }: Pick<SetupContext, 'env'>,
-  { kind, host, form }: SetupKind,
+/** Finds the repository that is meant: the named one, or that of the remote `origin`. Throws `usage`. */
+async function findPlace(
+  { env, args, flags: { host: namedHost } }: SetupContext,
+  { kind, host, form, example, usualHost }: SetupKind,
   root: string,
-): Promise<string> {
+): Promise<SetupPlace> {
   const { REPOSITORY_NAMES } = await codeHosts();
   const { stdout } = await runProgram('git', ['remote', 'get-url', 'origin'], { cwd: root, env });
-  const place = readWebPlace(stdout.trim());
-  if (place !== null && REPOSITORY_NAMES[kind].test(place.path)) return place.path;
-  throw new SvcError('usage', `the remote origin is not a repository of ${host}`, {
-    hint: `name it: svc setup ${kind} ${form}`,
-  });
+  const origin = readWebPlace(stdout.trim());
+  const name = args[0] ?? origin?.path ?? '';
+  if (!REPOSITORY_NAMES[kind].test(name))
+    throw args[0] === undefined
+      ? new SvcError('usage', `the remote origin is not a repository of ${host}`, {
+          hint: `name it: svc setup ${kind} ${form}`,
+        })
+      : new SvcError('usage', `${JSON.stringify(name)} is not the name of a repository`, {
+          hint: `write it like ${example}`,
+        });
+  if (usualHost === undefined) return { name, host: null };
+  const isOrigin = origin?.path.toLowerCase() === name.toLowerCase();
+  const found = namedHost ?? (origin !== null && isOrigin ? new URL(origin.origin).host : usualHost);
+  if (found !== null) return { name, host: found };
+  throw new SvcError('usage', `the host of ${name} is not known`, { hint: '--host names it' });
 }
 
 async function readRepository(
   { env }: SetupContext,
-  { kind, example }: SetupKind,
-  wanted: string,
+  { kind }: SetupKind,
+  { name: wanted, host }: SetupPlace,
   label: string,
 ): Promise<SetupRepository> {
-  const { createForgeAccess, openForge, REPOSITORY_NAMES } = await codeHosts();
-  if (!REPOSITORY_NAMES[kind].test(wanted))
-    throw new SvcError('usage', `${JSON.stringify(wanted)} is not the name of a repository`, {
-      hint: `write it like ${example}`,
-    });
-  const forge = openForge(createForgeAccess({ env, now: Date.now }), { kind, host: null });
+  const { createForgeAccess, openForge } = await codeHosts();
+  const forge = openForge(createForgeAccess({ env, now: Date.now }), { kind, host });
   const name = await forge.readName(wanted);
   return {
-    name,
+    ...{ name, host },
     hasLabel: await forge.hasLabel(name, label),
     createLabel: () => forge.createLabel(name, label),
   };
@@ -145,20 +172,23 @@ async function readChoice(context: SetupContext, agents: readonly string[]): Pro
 /** Lists the values of svc.yaml that differ from what is wanted. */
 function listChanges(
   config: {
-    sources: readonly { kind: string; repository: string; label: string }[];
+    sources: readonly { kind: string; repository: string; host?: string; label: string }[];
     webhook: { templates: Readonly<Record<string, object>> };
   },
   raw: { sources: unknown; template: unknown },
-  { kind, repository }: { kind: ForgeKind; repository: string },
+  { kind, usualHost }: SetupKind,
+  { name: repository, host }: SetupPlace,
   { label, agent, pullRequest }: SetupChoice,
 ): SetupRecord['keys'] {
   const isThere = config.sources.some(
     (each) =>
       each.kind === kind &&
       each.repository.toLowerCase() === repository.toLowerCase() &&
+      (each.host ?? null) === host &&
       each.label === label,
   );
-  const source = { kind, repository, ...(label === 'svc' ? {} : { label }) };
+  const named = host === null || host === usualHost ? {} : { host };
+  const source = { kind, repository, ...named, ...(label === 'svc' ? {} : { label }) };
   const earlier = Array.isArray(raw.sources) ? raw.sources : [];
   const before = typeof raw.template === 'object' && raw.template !== null ? raw.template : undefined;
   const template = {
@@ -229,12 +259,12 @@ async function runSetup(context: SetupContext, forge: SetupKind): Promise<number
   const { file } = findWorkspace({ cwd, env });
   const { detectAgents, HEADLESS } = await agentPrograms();
   const { config, home, root } = loadConfig({ file, env });
-  const name = context.args[0] ?? (await findOwnRepository(context, forge, root));
+  const place = await findPlace(context, forge, root);
   const choice = await readChoice(
     context,
     detectAgents(HEADLESS, env).map(({ preset }) => preset),
   );
-  const repository = await readRepository(context, forge, name, choice.label);
+  const repository = await readRepository(context, forge, place, choice.label);
   const seen = readConfigText(file);
   const { parse } = await import('yaml');
   const tree = (parse(seen) ?? {}) as object;
@@ -242,7 +272,7 @@ async function runSetup(context: SetupContext, forge: SetupKind): Promise<number
     sources: getAt(tree, ['sources']),
     template: getAt(tree, ['webhook', 'templates', 'codehost']),
   };
-  const keys = listChanges(config, raw, { kind: forge.kind, repository: repository.name }, choice);
+  const keys = listChanges(config, raw, forge, repository, choice);
   const written = keys.reduce((text, { path, after }) => setYamlValue(text, path, after), seen);
   const plan = await describePlan(keys, repository, choice.label);
   const isDone = plan.length === 0;
@@ -302,9 +332,9 @@ export const setupCommands: readonly Command[] = KINDS.map((forge) => {
     args: [
       { name: 'repository', about: `${forge.form} (default: that of the remote origin)`, optional: true },
     ],
-    flags,
+    flags: forge.usualHost === undefined ? flags : hostFlags,
     examples: [name, `${name} ${forge.example} --label svc --yes`, `${name} --dry-run`],
-    run: (context) => runSetup(context, forge),
+    run: (context) => runSetup(context as SetupContext, forge),
   });
 });
 
@@ -318,7 +348,9 @@ export const setupUndoCommand: Command = defineCommand({
     const { file } = findWorkspace({ cwd, env });
     const record = readRecords(resolveMachineHome(env))[realpathSync(file)];
     if (record === undefined)
-      throw new SvcError('not_found', 'nothing was written here by a setup', { hint: 'svc setup github' });
+      throw new SvcError('not_found', 'nothing was written here by a setup', {
+        hint: `svc setup ${KINDS.map(({ kind }) => kind).join(', svc setup ')}`,
+      });
     const now = readConfigText(file);
     const { parse } = await import('yaml');
     const tree = (parse(now) ?? {}) as object;

@@ -15,6 +15,7 @@ import {
   createPullRequestOrders,
   createPullRequestRounds,
   createPullRequestWatch,
+  listKnownHosts,
   type PullRequestPolicy,
   type PullRequestRecords,
 } from '../../pull-requests/index.ts';
@@ -101,6 +102,7 @@ export function createPullRequestModule(
   const automatic = createAutomaticPullRequests({
     ...{ ...preparation, storage, events, clock, log, orders },
     env: () => buildPersonEnvironment(shared),
+    listHosts: (env) => listKnownHosts(env, config().sources),
   });
   closing(automatic.close);
   const isWaiting = (taskId: string): boolean => board.decisions.openOf(taskId)?.state === 'pending';

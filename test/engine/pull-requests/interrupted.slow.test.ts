@@ -93,34 +93,33 @@ describe('an engine that is killed while it watches a pull request', { skip: GH_
       test(`${subject}: killed ${moment} they are read, it makes one follow-up afterwards`, async () => {
         const { number, branch, session } = await open();
         const isReview = subject.includes('review');
-        if (isReview)
-          forge.github.review(number, { state: 'CHANGES_REQUESTED', body: '#agent: edit b.txt b' });
-        else forge.github.setCheck(branch, { name: 'unit', conclusion: 'failure', log: 'not ok 1 - adds' });
+        if (isReview) forge.host.review(number, { state: 'CHANGES_REQUESTED', body: '#agent: edit b.txt b' });
+        else forge.host.setCheck(branch, { name: 'unit', conclusion: 'failure', log: 'not ok 1 - adds' });
         await dieDuring('gh', moment, pattern, poll);
         const { task_id: task, decision_id: id, hash } = await findOnlyDecision();
         await client.call('decision.approve', { id, hash });
         const next = await awaitFollowUp(task);
         assert.equal(next.continues, session);
-        assert.equal(forge.github.pullRequests.length, 1);
+        assert.equal(forge.host.pullRequests.length, 1);
         assert.equal(readTip(branch), next.head_commit);
       });
 
   for (const moment of ['before', 'after'] as const) {
     test(`a fix: killed ${moment} it is pushed, it has pushed it once afterwards`, async () => {
       const { branch, number } = await open();
-      forge.github.setCheck(branch, { name: 'unit', conclusion: 'failure', log: 'not ok 1 - adds' });
+      forge.host.setCheck(branch, { name: 'unit', conclusion: 'failure', log: 'not ok 1 - adds' });
       const { task_id: task, decision_id: id, hash } = await findOnlyDecision();
       await dieDuring('git', moment, '*push*', () => client.call('decision.approve', { id, hash }));
       const next = await awaitFollowUp(task);
       assert.deepEqual([readTip(branch), next.pull_request?.number], [next.head_commit, number]);
-      assert.equal(forge.github.pullRequests.length, 1);
+      assert.equal(forge.host.pullRequests.length, 1);
       await poll();
       assert.deepEqual(await client.call('decision.list', { state: 'pending' }), []);
     });
 
     test(`a closed pull request: killed ${moment} its branch is removed, its work is discarded afterwards`, async () => {
       const { session, number, branch } = await open();
-      forge.github.closePullRequest(number);
+      forge.host.closePullRequest(number);
       await dieDuring('git', moment, '*worktree remove*', poll);
       await poll();
       const row = await until(async () => {
@@ -134,7 +133,7 @@ describe('an engine that is killed while it watches a pull request', { skip: GH_
 
     test(`a merged pull request: killed ${moment} that is read, its session is merged afterwards`, async () => {
       const { session, number } = await open();
-      forge.github.merge(number);
+      forge.host.merge(number);
       await dieDuring('gh', moment, `*/pulls/${number}`, poll);
       await poll();
       const { branch_state: state, pull_request: pull } = await show(session);

@@ -48,16 +48,16 @@ describe('a pull request that svc opens by itself', { skip: GH_MISSING }, () => 
     ws = await makeForgeWorkspace(forge, { yaml: YAML });
     client = await ws.connect();
     await client.call('source.poll', {});
-    forge.github.advance(60);
+    forge.host.advance(60);
   });
   after(async () => {
     await ws?.close();
     await forge?.close();
   });
-  afterEach(() => forge.github.refuse(null));
+  afterEach(() => forge.host.refuse(null));
 
   test('a pull request of an approved issue is a draft that closes it, on a branch named after it', async () => {
-    const { number } = forge.github.openIssue({ title: 'Größe der Liste: @all', labels: ['svc'] });
+    const { number } = forge.host.openIssue({ title: 'Größe der Liste: @all', labels: ['svc'] });
     await client.call('source.poll', {});
     const [task] = (await client.call('task.list', {})).tasks;
     const { decision } = await client.call('task.show', { id: task!.task_id });
@@ -66,12 +66,12 @@ describe('a pull request that svc opens by itself', { skip: GH_MISSING }, () => 
     const pull = await awaitPullRequest(client, started!.session_id);
     const session = await client.call('session.show', { session: started!.session_id });
     const name = `svc/${number}-gro-e-der-liste-all`;
-    assert.equal(pull.url, forge.github.pullRequests[0]?.html_url);
+    assert.equal(pull.url, forge.host.pullRequests[0]?.html_url);
     assert.deepEqual(
-      forge.github.pullRequests.map(({ title, draft, head, base }) => [title, draft, head.ref, base.ref]),
+      forge.host.pullRequests.map(({ title, draft, head, base }) => [title, draft, head.ref, base.ref]),
       [[`Größe der Liste: @all (${task!.task_id})`, true, name, 'main']],
     );
-    assert.match(forge.github.pullRequests[0]!.body, /\n\nCloses acme\/shop#1\.\n\nOpened by svc\.$/);
+    assert.match(forge.host.pullRequests[0]!.body, /\n\nCloses acme\/shop#1\.\n\nOpened by svc\.$/);
     assert.equal(listBranches(forge.bare)[name], session.head_commit);
     const shown = await ws.svc(['worker', 'show', session.session_id]);
     assert.match(shown.stdout, /request +#2 open {2}https:/);
@@ -89,8 +89,8 @@ describe('a pull request that svc opens by itself', { skip: GH_MISSING }, () => 
   test('a pull request gets the commits of a follow-up, and no second one is opened', async () => {
     const session = await runTemplate(client, 'ready', 'First');
     const pull = await awaitPullRequest(client, session.session_id);
-    const count = forge.github.pullRequests.length;
-    assert.equal(forge.github.pullRequests.at(-1)?.draft, false);
+    const count = forge.host.pullRequests.length;
+    assert.equal(forge.host.pullRequests.at(-1)?.draft, false);
     const { session: next } = await client.call('worker.follow_up', {
       session: session.session_id,
       prompt: '#agent: edit more.txt y',
@@ -98,7 +98,7 @@ describe('a pull request that svc opens by itself', { skip: GH_MISSING }, () => 
     const updated = await awaitPullRequest(client, next!.session_id);
     const { head_commit: head, branch } = await client.call('session.show', { session: next!.session_id });
     assert.equal(updated.number, pull.number);
-    assert.equal(forge.github.pullRequests.length, count);
+    assert.equal(forge.host.pullRequests.length, count);
     assert.equal(listBranches(forge.bare)[branch!], head);
   });
 
@@ -121,10 +121,10 @@ describe('a pull request that svc opens by itself', { skip: GH_MISSING }, () => 
   });
 
   test('a template or project that does not ask for a pull request gets none', async () => {
-    const before = [forge.github.pullRequests.length, listBranches(forge.bare)];
+    const before = [forge.host.pullRequests.length, listBranches(forge.bare)];
     const { pull_request_order: order } = await runTemplate(client, 'quiet');
     assert.equal(order, null);
-    assert.deepEqual([forge.github.pullRequests.length, listBranches(forge.bare)], before);
+    assert.deepEqual([forge.host.pullRequests.length, listBranches(forge.bare)], before);
   });
 
   test('a branch of someone else with the same name is not touched', async () => {
@@ -140,7 +140,7 @@ describe('a pull request that svc opens by itself', { skip: GH_MISSING }, () => 
   });
 
   test('a code host that refuses is named as the reason, and a person can open the pull request at once', async () => {
-    forge.github.refuse({ status: 401, body: '{"message":"Bad credentials"}' });
+    forge.host.refuse({ status: 401, body: '{"message":"Bad credentials"}' });
     const { session_id: id } = await runTemplate(client, 'ready', 'Refused');
     const order = await until(async () => {
       const { pull_request_order: found } = await client.call('session.show', { session: id });
@@ -149,7 +149,7 @@ describe('a pull request that svc opens by itself', { skip: GH_MISSING }, () => 
     assert.match(order.problem!, /gh pr exited with code 1: .*(?:401|Bad credentials)/s);
     assert.notEqual(order.next_at, null);
     assert.match((await ws.svc(['worker', 'show', id])).stdout, /request +not pushed yet: .*gh pr exited/);
-    forge.github.refuse(null);
+    forge.host.refuse(null);
     const opened = await ws.svc(['worktree', 'pr', id, '--yes'], { env: { ...ws.env } });
     assert.equal(opened.code, 0, opened.stderr);
     const { pull_request: pull, pull_request_order: left } = await client.call('session.show', {
@@ -165,7 +165,7 @@ describe('a pull request that svc opens by itself', { skip: GH_MISSING }, () => 
       return found?.problem ? { problem: found.problem } : null;
     }, 'the problem');
     assert.match(problem, /were changed during a run: remote\.origin\.url/);
-    ws.repository.git('remote', 'set-url', 'origin', forge.github.remote());
+    ws.repository.git('remote', 'set-url', 'origin', forge.host.remote());
   });
 });
 
@@ -186,7 +186,7 @@ webhook:
     const client = await ws.connect();
     const good = await runTemplate(client, 'good');
     await awaitPullRequest(client, good.session_id);
-    assert.match(forge.github.pullRequests[0]!.body, /- check test -f good\.txt: passed/);
+    assert.match(forge.host.pullRequests[0]!.body, /- check test -f good\.txt: passed/);
     const bad = await runTemplate(client, 'bad');
     const order = await until(async () => {
       const { pull_request_order: found } = await client.call('session.show', { session: bad.session_id });
@@ -196,10 +196,10 @@ webhook:
       [order.next_at, order.problem],
       [null, 'svc reran the tests, and they did not end as expected'],
     );
-    assert.equal(forge.github.pullRequests.length, 1);
+    assert.equal(forge.host.pullRequests.length, 1);
     const opened = await ws.svc(['worktree', 'pr', bad.session_id, '--yes']);
     assert.equal(opened.code, 0, opened.stderr);
-    assert.match(forge.github.pullRequests[1]!.body, /- check test -f good\.txt: FAILED/);
+    assert.match(forge.host.pullRequests[1]!.body, /- check test -f good\.txt: FAILED/);
   });
 });
 
@@ -222,8 +222,8 @@ describe('an engine that is killed while it opens a pull request', { skip: GH_MI
       const next = await ws.connect();
       const [session] = await next.call('session.list', {});
       const pull = await awaitPullRequest(next, session!.session_id);
-      assert.equal(forge.github.pullRequests.length, 1);
-      assert.equal(pull.url, forge.github.pullRequests[0]!.html_url);
+      assert.equal(forge.host.pullRequests.length, 1);
+      assert.equal(pull.url, forge.host.pullRequests[0]!.html_url);
       assert.equal(listBranches(forge.bare)[session!.branch!], session!.head_commit);
       next.close();
     });
