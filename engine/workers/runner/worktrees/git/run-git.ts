@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
+import pLimit from 'p-limit';
 import { SvcError } from '../../../../core/base/errors.ts';
 import { findProgram } from '../../../../core/base/find-program.ts';
 import { runProgramSync } from '../../../../core/base/run-program.ts';
@@ -13,6 +14,12 @@ import { PATIENCE_MS, type StopReason, watchForPipes } from './watch-pipes.ts';
 /** The longest time of a timer. */
 const NEVER_MS = 2 ** 31 - 1;
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Calls that run at the same time; others wait. When a thousand machines return, each has work to read, and starting
+ * a process for all of it at once would block the engine for seconds.
+ */
+const MOST_CALLS = 48;
 
 /** Variables that would point git at another repository, or let a user's setup change what our own calls do. */
 const REMOVED = [
@@ -215,8 +222,11 @@ export function createGitRunner(
   const base = cleanEnvironment(env);
   const running = new Set<ChildProcess>();
   const how: LaunchDeps = { base, patienceMs, locateGit: createGitLocator(base), running };
+  const limitCalls = pLimit({ concurrency: MOST_CALLS, rejectOnClear: true });
 
-  const runGit: Git['run'] = async (cwd, args, options = {}) => {
+  const runGit: Git['run'] = (cwd, args, options) => limitCalls(() => runGitNow(cwd, args, options));
+
+  const runGitNow: Git['run'] = async (cwd, args, options = {}) => {
     const { input, allowFail = false, maxBytes = DEFAULT_MAX_BYTES } = options;
     try {
       const env = { ...buildOverrideEnvironment(base, await findOverrides(cwd, options)), ...options.env };
@@ -312,6 +322,7 @@ export function createGitRunner(
   return {
     runner,
     close() {
+      limitCalls.clearQueue();
       for (const child of running) child.kill('SIGTERM');
     },
   };
