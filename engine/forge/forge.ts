@@ -94,6 +94,21 @@ export interface ForgePullRequest {
   base: string;
 }
 
+/** What the mark of each comment of svc starts with; a reader does not see it. */
+export const COMMENT_MARK = '<!-- svc ';
+
+/** A comment to post. */
+export interface WantedComment {
+  on: 'issue' | 'pull_request';
+  repository: string;
+  number: number;
+  text: string;
+  /** A part of the text that no other comment has. */
+  mark: string;
+  /** When it was first wanted, RFC 3339 UTC. */
+  since: string;
+}
+
 /**
  * Asks a code host about one of its repositories, `owner/repo`. Each method throws `tool_missing` and `program_failed`;
  * after a rate limit with the pause that the host asks for, `data.retry_after_s`.
@@ -122,6 +137,8 @@ export interface Forge {
   /** Lists the reviews that may want something and are not known yet; an approval without words does not. */
   listReviews(pull: ForgePullRequest, isKnown: (id: string) => boolean): Promise<SubmittedReview[]>;
   readReviewComments(pull: ForgePullRequest, review: SubmittedReview): Promise<ReviewComment[]>;
+  /** Posts a comment, unless an earlier attempt has. */
+  addComment(wanted: WantedComment): Promise<void>;
   /** Returns the name of a repository as the code host writes it. */
   readName(repository: string): Promise<string>;
   hasLabel(repository: string, label: string): Promise<boolean>;

@@ -11,7 +11,7 @@ import {
   readStatuses,
 } from './read-github.ts';
 import { asNumber, asObject, asText, asTime, requireRows } from './read-json.ts';
-import { type ForgeRequests, findStatus, readPages } from './requests.ts';
+import { type ForgeRequests, findStatus, postComment, readPages } from './requests.ts';
 
 const SIZE = ['per_page', 100] as const;
 /** Pages of issues, comments or events that one poll reads; the next one continues. */
@@ -109,6 +109,16 @@ export function createGithubForge(requests: ForgeRequests): Forge {
     },
     async readName(repository) {
       return asText((await readObject(nameTop(repository))).full_name) || repository;
+    },
+    addComment(wanted) {
+      const path = `${nameTop(wanted.repository)}/issues/${wanted.number}/comments`;
+      const query = { since: wanted.since };
+      return postComment(
+        requests,
+        path,
+        wanted,
+        readPages(requests, path, { query, size: SIZE, most: MOST_PAGES }),
+      );
     },
     async hasLabel(repository, label) {
       try {

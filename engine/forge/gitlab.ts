@@ -29,7 +29,7 @@ import {
   listRows,
   requireRows,
 } from './read-json.ts';
-import { type ForgeRequests, findStatus, readPages } from './requests.ts';
+import { type ForgeRequests, findStatus, postComment, readPages } from './requests.ts';
 
 const SIZE = ['per_page', 100] as const;
 const MOST_PAGES = 20;
@@ -229,6 +229,13 @@ export function createGitlabForge(requests: ForgeRequests): Forge {
     },
     async readName(repository) {
       return asText((await readProject(repository)).payload.full_name) || repository;
+    },
+    addComment(wanted) {
+      const { on, repository, number } = wanted;
+      const path = `${nameTop(repository)}/${on === 'issue' ? 'issues' : 'merge_requests'}/${number}/notes`;
+      // The newest come first; GitLab has no parameter for a time.
+      const query = { order_by: 'created_at', sort: 'desc' };
+      return postComment(requests, path, wanted, readPages(requests, path, { query, size: SIZE, most: 1 }));
     },
     async hasLabel(repository, label) {
       const { name } = await readObject(`${nameTop(repository)}/labels/${encodeURIComponent(label)}`).catch(

@@ -2,6 +2,7 @@ import { SvcError } from '../core/base/errors.ts';
 import { toPrintable } from '../core/base/text.ts';
 import type { ForgeText } from './forge.ts';
 import { type ForgeAnswer, readForgeMessage, readRateLimit } from './read-answer.ts';
+import { asText, listRows } from './read-json.ts';
 
 /** A request to the API of a code host. */
 export interface ForgeRequest {
@@ -130,4 +131,19 @@ export async function* readPages(
     yield answer;
     if (!hasNextPage(answer)) return;
   }
+}
+
+/**
+ * Posts a comment to the path of its list, unless a page of that list has its mark.
+ * @param pages those that may have it
+ */
+export async function postComment(
+  requests: Pick<ForgeRequests, 'post'>,
+  path: string,
+  { text, mark }: { text: string; mark: string },
+  pages: AsyncIterable<Pick<ForgeAnswer, 'body'>>,
+): Promise<void> {
+  for await (const { body } of pages)
+    if (listRows(body).some((comment) => asText(comment.body).includes(mark))) return;
+  await requests.post(path, { body: text });
 }

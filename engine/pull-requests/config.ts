@@ -44,6 +44,12 @@ export const pullRequestFields = {
   max_rounds: z.int().min(1).max(20).optional().meta({
     description: 'how many follow-ups of failed checks auto starts for one pull request; 2 by default',
   }),
+  reply: z.boolean().optional().meta({
+    description: "whether an agent's answer to a review is posted as a comment on its pull request",
+  }),
+  comment: z.boolean().optional().meta({
+    description: 'whether the issue of a pull request gets a comment once that is merged or closed',
+  }),
 };
 
 /** The keys of `pullRequestFields`, as read. */
@@ -52,6 +58,8 @@ export interface PullRequestKeys {
   branch?: string | undefined;
   on_red?: RedWish | undefined;
   max_rounds?: number | undefined;
+  reply?: boolean | undefined;
+  comment?: boolean | undefined;
 }
 
 /** How the pull request of a session is opened. */
@@ -62,6 +70,10 @@ export interface PullRequestPolicy {
   onRed: RedWish;
   /** Follow-ups of failed checks that are started without approval, for one pull request. */
   mostRounds: number;
+  /** Whether the agent's answer to a review is posted at the code host. */
+  isReplying: boolean;
+  /** Whether the end of the pull request is posted at its issue. */
+  isCommenting: boolean;
 }
 
 /** Combines the keys of a task's template with those of its project. */
@@ -73,4 +85,6 @@ export const combinePolicies = (
   branch: template?.branch ?? project?.branch ?? null,
   onRed: template?.on_red ?? project?.on_red ?? 'ask',
   mostRounds: template?.max_rounds ?? project?.max_rounds ?? 2,
+  isReplying: template?.reply ?? project?.reply ?? false,
+  isCommenting: template?.comment ?? project?.comment ?? false,
 });

@@ -4,4 +4,5 @@ export { createPullRequestOrders } from './orders.ts';
 export { listKnownHosts } from './programs.ts';
 export { createPullRequestRecords, type PullRequestRecords } from './records.ts';
 export { createPullRequestRounds } from './rounds.ts';
+export { createForgeComments } from './send-comments.ts';
 export { createPullRequestWatch } from './watch.ts';

@@ -5,14 +5,15 @@ import type { Clock } from '../core/base/clock.ts';
 import { createDueTimer } from '../core/base/due-timer.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
-import { runPersonProgram } from '../forge/index.ts';
+import { type Forge, type PullRequestPlace, readPlace, runPersonProgram } from '../forge/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { PullRequestOrders } from './orders.ts';
 import { findFirstSession, type PreparationDeps, preparePullRequest } from './prepare.ts';
 import { chooseRemote, guessProgram, type PullRequestProgram, type ToldPullRequest } from './programs.ts';
-import { askPullRequest, publishPullRequest, type RunPersonProgram } from './publish.ts';
+import { publishPullRequest } from './publish.ts';
 import { appendPullRequest, type PullRequest, recordStateOfWork } from './records.ts';
+import type { ForgeComments } from './send-comments.ts';
 
 const SVC = { actor: 'svc', via: 'engine' } as const satisfies CallAuthor;
 const BACKOFF = { firstMs: 30_000, longestMs: 1_800_000 };
@@ -27,6 +28,8 @@ export interface AutomaticPullRequestDeps extends PreparationDeps {
   clock: Clock;
   log: Pick<Log, 'warn'>;
   orders: PullRequestOrders;
+  comments: Pick<ForgeComments, 'pullRequestEnded'>;
+  openForge(place: PullRequestPlace): Forge;
   /** The environment of the person's programs. */
   env(): NodeJS.ProcessEnv;
   /** The programs of hosts that this environment or svc.yaml names. */
@@ -70,14 +73,13 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
     const program = pullRequest?.program ?? guessProgram(remote.url, env.GH_HOST, deps.listHosts(env));
     if (program === null)
       throw new SvcError('not_found', `the address of ${remote.name} does not show whose code host it is`);
-    const run: RunPersonProgram = (tool, args) => runPersonProgram({ env }, material, tool, args);
-    // It may have ended while a follow-up worked.
-    const now =
-      pullRequest?.state === 'open' && pullRequest.number !== null
-        ? await askPullRequest(run, { program, number: pullRequest.number }, remote)
-        : pullRequest;
+    const now = pullRequest?.state === 'open' ? await readNow(pullRequest, session) : pullRequest;
     if (now?.state === 'merged' || now?.state === 'closed') return dropLate(session, now);
-    const published = await publishPullRequest(run, material, { remote, program, existing: pullRequest });
+    const published = await publishPullRequest(
+      (tool, args) => runPersonProgram({ env }, material, tool, args),
+      material,
+      { remote, program, existing: pullRequest },
+    );
     const { branch, number, url, state, isNew } = published;
     await storage.write(() => {
       records.add(sessionId, { program, remote: remote.name, branch, head, number, url, state }, SVC.actor);
@@ -86,10 +88,21 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
     });
   }
 
+  /** Asks whether a pull request has ended while a follow-up worked. */
+  async function readNow(pull: PullRequest, { base }: Session): Promise<ToldPullRequest> {
+    const place = readPlace(pull.program, pull.url);
+    if (place === null) return pull;
+    const { repository, number } = place;
+    const name = { repository, number, head: pull.head, base: base ?? '' };
+    const { state } = await deps.openForge(place).readPullRequest(name);
+    return { number, url: pull.url, state };
+  }
+
   /** The pull request has ended while a follow-up worked: a person decides about its work. */
   async function dropLate(session: Session, told: ToldPullRequest): Promise<void> {
     await storage.write(() => {
       recordStateOfWork(deps, session, told);
+      deps.comments.pullRequestEnded(session);
       orders.drop(session.sessionId);
       appendProblem(
         session,

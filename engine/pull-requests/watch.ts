@@ -5,6 +5,7 @@ import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { formatCount } from '../core/base/text.ts';
 import {
+  COMMENT_MARK,
   type CommitCheck,
   type Forge,
   type ForgeMemory,
@@ -20,6 +21,7 @@ import type { PullRequestPolicy } from './config.ts';
 import { findFirstSession, type PreparationDeps } from './prepare.ts';
 import { appendPullRequest, type PullRequest, recordStateOfWork } from './records.ts';
 import type { PullRequestRound, PullRequestRounds } from './rounds.ts';
+import type { ForgeComments } from './send-comments.ts';
 import { cleanLog, type FailedCheck, type FollowUpPrompt, writeRedPrompt } from './write-red-prompt.ts';
 import { type WholeReview, writeReviewPrompt } from './write-review-prompt.ts';
 
@@ -67,6 +69,7 @@ export interface PullRequestWatchDeps extends PreparationDeps {
   mayReview(review: SubmittedReview): boolean;
   /** Reports whether a follow-up of this task may run without approval: its author needs none. */
   mayRunAlone(task: Task): boolean;
+  comments: Pick<ForgeComments, 'pullRequestEnded' | 'sendDue'>;
   /** Removes the branch and worktree, so that it can be restored. */
   discard(sessionId: string): Promise<unknown>;
 }
@@ -270,7 +273,8 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     await renewReviews(watched);
     const known = new Set(rounds.list(first.sessionId).map(({ subject }) => subject));
     const unknown = await forge.listReviews(pull, (id) => known.has(id));
-    const fresh = unknown.filter(deps.mayReview);
+    // An answer that svc has posted may be listed as a review.
+    const fresh = unknown.filter((each) => !each.body.includes(COMMENT_MARK) && deps.mayReview(each));
     if (fresh.length === 0 || !isFree(watched)) return;
     const whole: WholeReview[] = [];
     for (const review of fresh)
@@ -344,6 +348,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       recordStateOfWork(deps, session, { number, url, state });
       if (state === 'merged' && session.state === 'ended' && session.branchState === null && isWhole)
         sessions.branchBecame(session.sessionId, 'merged');
+      deps.comments.pullRequestEnded(session);
       const ended = records.find(session.sessionId);
       if (ended !== null) appendPullRequest(events, session, ended, false, SVC);
     });
@@ -393,6 +398,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
         if (isClosed) return;
         if (isForced || findLive(watched.pull.url ?? '').nextAt <= clock.now()) await poll(watched);
       }
+      await deps.comments.sendDue(isForced);
     })().finally(() => {
       looking = null;
     });

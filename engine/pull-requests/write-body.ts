@@ -24,7 +24,7 @@ const BREAK = '<!-- -->';
  * Makes text of a worker harmless in a pull request: it notifies no one, closes no issue, refers to none and hides
  * nothing.
  */
-const quoteWorker = (text: string): string =>
+export const quoteWorker = (text: string): string =>
   text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

@@ -12,6 +12,7 @@ webhook:
   templates:
     asks: { prompt: '#agent: edit made.txt x', pull_request: ready }
     alone: { prompt: '#agent: edit made.txt x', pull_request: ready, on_red: auto, max_rounds: 1 }
+    speaks: { prompt: '#agent: edit made.txt x', pull_request: ready, reply: true, comment: true }
     never: { prompt: '#agent: edit made.txt x', pull_request: ready, on_red: 'off' }
 `;
 
@@ -246,6 +247,38 @@ export function describeWatchedHost(kind: TestForgeKind): void {
         'the push',
       );
       await poll();
+      assert.deepEqual(await listPending(), []);
+    });
+
+    test('an answer to a review is posted once, quoted, and starts nothing', async () => {
+      const { number } = await open('speaks');
+      const answer = 'Done for @acme, closes #1.\\n/svc asks again <b>';
+      const body = `Use y.\n\n#agent: edit made.txt y\n#agent: verify true\n#agent: tool verify_report {"summary":"${answer}"}`;
+      forge.host.review(number, { state: 'CHANGES_REQUESTED', body });
+      await poll();
+      const [waiting] = await listPending();
+      await client.call('decision.approve', { id: waiting!.decision_id, hash: waiting!.hash });
+      const next = await until(
+        async () =>
+          (await client.call('session.list', {})).find((each) => each.task_id === waiting!.task_id) ?? null,
+        'the follow-up',
+      );
+      await endWork(next.session_id);
+      await until(async () => ((await show(next.session_id)).pull_request_order === null ? true : null));
+      forge.host.refuse({ status: 500 });
+      await poll();
+      forge.host.refuse(null);
+      await poll();
+      await poll();
+      const posted = forge.host.comments.filter((each) => each.isOnPullRequest && each.issue === number);
+      assert.equal(posted.length, 1);
+      const { head_commit: head } = await show(next.session_id);
+      assert.ok(
+        posted[0]!.body.startsWith(
+          `The agent has dealt with this review, with the commit ${head!.slice(0, 10)}`,
+        ),
+      );
+      console.log(posted[0]!.body);
       assert.deepEqual(await listPending(), []);
     });
 

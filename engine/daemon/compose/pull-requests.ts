@@ -12,6 +12,7 @@ import type { StoredTexts } from '../../knowledge/context/index.ts';
 import {
   combinePolicies,
   createAutomaticPullRequests,
+  createForgeComments,
   createPullRequestOrders,
   createPullRequestRounds,
   createPullRequestWatch,
@@ -20,6 +21,7 @@ import {
   type PullRequestRecords,
 } from '../../pull-requests/index.ts';
 import { formatCodehostActor, TRUSTED_ASSOCIATIONS } from '../../receiver/index.ts';
+import type { Session } from '../../workers/sessions/index.ts';
 import { buildPersonEnvironment, createForgeOpener } from './person-environment.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import type { WorkerModules } from './workers.ts';
@@ -99,17 +101,21 @@ export function createPullRequestModule(
       ),
   };
   const orders = createPullRequestOrders(storage, clock);
+  const openForge = createForgeOpener(shared);
+  const rounds = createPullRequestRounds(storage, clock);
+  const comments = createForgeComments({
+    ...{ ...preparation, storage, events, clock, log, orders, rounds, openForge },
+    dataId: shared.dataId,
+  });
   const automatic = createAutomaticPullRequests({
-    ...{ ...preparation, storage, events, clock, log, orders },
+    ...{ ...preparation, storage, events, clock, log, orders, comments, openForge },
     env: () => buildPersonEnvironment(shared),
     listHosts: (env) => listKnownHosts(env, config().sources),
   });
   closing(automatic.close);
   const isWaiting = (taskId: string): boolean => board.decisions.openOf(taskId)?.state === 'pending';
   const watch = createPullRequestWatch({
-    ...{ ...preparation, storage, events, clock, log },
-    openForge: createForgeOpener(shared),
-    rounds: createPullRequestRounds(storage, clock),
+    ...{ ...preparation, storage, events, clock, log, openForge, rounds, comments },
     crushLog: (text) => crushLog(shared, others.texts, text),
     followUp(sessionId, { held, reviewers, ...wanted }) {
       const from = describeOrigin(board, sessions.get(sessionId).taskId, reviewers);
@@ -136,5 +142,9 @@ export function createPullRequestModule(
     discard: (session) => others.worktreeActions.discard({ session }, SVC),
   });
   closing(watch.close);
-  return { preparation, orders, automatic, watch };
+  function sessionEnded(session: Session, commits: number | null): void {
+    automatic.sessionEnded(session, commits);
+    comments.sessionEnded(session);
+  }
+  return { preparation, orders, automatic: { ...automatic, sessionEnded }, watch };
 }

@@ -3,6 +3,7 @@ import { busSchema } from './bus.ts';
 import { claimedUsageSchema } from './claimed-usage.ts';
 import { deliveriesSchema } from './deliveries.ts';
 import { fleetSchema } from './fleet.ts';
+import { forgeCommentsSchema } from './forge-comments.ts';
 import { gatewayKeysSchema } from './gateway-keys.ts';
 import { linkSchema } from './link.ts';
 import { listCountsSchema } from './list-counts.ts';
@@ -57,4 +58,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   pullRequestOrdersSchema,
   pullRequestRoundsSchema,
   taskOrderSchema,
+  forgeCommentsSchema,
 ];
