@@ -56,6 +56,16 @@ interface NotifySecrets {
   push: readonly { topic_env?: string | undefined; token_env?: string | undefined }[];
 }
 
+/** The variables that `sources` names. */
+type SourceSecrets = readonly { kind: string; token_env?: string | undefined }[];
+
+/** Returns the variables that `sources` names. */
+const listSourceSecrets = (sources: SourceSecrets) =>
+  sources.map(({ token_env = '' }, at) => ({
+    key: `sources[${at}].token_env`,
+    names: parseVariableNames(token_env),
+  }));
+
 /** Returns the variables that `notify.push` names. */
 const listPushSecrets = (push: NotifySecrets['push']) =>
   push.flatMap(({ topic_env = '', token_env = '' }, at) => [
@@ -63,11 +73,12 @@ const listPushSecrets = (push: NotifySecrets['push']) =>
     { key: `notify.push[${at}].token_env`, names: parseVariableNames(token_env) },
   ]);
 
-/** Returns every variable that holds a secret of svc, as `lookup` finds it; those of phones are read when they are used. */
+/** Returns every variable that holds a secret of svc, as `lookup` finds it; those of phones and code hosts are read when they are used. */
 export function findSecrets(
   config: {
     webhook: { secret_env: SecretEnv };
     notify: NotifySecrets;
+    sources: SourceSecrets;
   },
   lookup: SecretLookup,
   current: SecretLookup = lookup,
@@ -81,11 +92,13 @@ export function findSecrets(
   ];
   const list = (all: readonly { key: string; names: string[] }[], find: SecretLookup): NamedSecret[] =>
     all.flatMap(({ key, names }) => names.map((name) => ({ key, name, isSet: find(name) !== undefined })));
-  return [...list(named, lookup), ...list(listPushSecrets(config.notify.push), current)];
+  const late = [...listPushSecrets(config.notify.push), ...listSourceSecrets(config.sources)];
+  return [...list(named, lookup), ...list(late, current)];
 }
 
 /** Returns variables that hold secrets of svc, which no agent receives. */
 export const listSecretVariables = (config: {
   webhook: { secret_env: SecretEnv };
   notify: NotifySecrets;
+  sources: SourceSecrets;
 }): string[] => findSecrets(config, () => undefined).map(({ name }) => name);

@@ -2,6 +2,7 @@ import { SvcError } from '../core/base/errors.ts';
 import type { ForgeAccess } from './access.ts';
 import type { ForgeKind } from './config.ts';
 import type { Forge, PullRequestPlace } from './forge.ts';
+import { createGiteaForge } from './gitea.ts';
 import { createGithubForge, GITHUB_HEADERS } from './github.ts';
 import { createGitlabForge } from './gitlab.ts';
 import { createProgramTransport, type ForgeNames } from './program-transport.ts';
@@ -12,6 +13,8 @@ import {
   type ForgeTransport,
   rememberAnswers,
 } from './requests.ts';
+import { createTeaTransport } from './tea-transport.ts';
+import { createTokenTransport } from './token-transport.ts';
 
 interface KindOfForge {
   names: ForgeNames;
@@ -41,6 +44,15 @@ const openProgram =
     return createProgramTransport(names, programs, host?.includes(':') ? null : host);
   };
 
+/** Opens requests with the token that svc.yaml names for the host, otherwise by the person's tea. */
+const openGitea: KindOfForge['openTransport'] = (names, { programs, env, findToken }, host) => {
+  if (host === null) throw new SvcError('program_failed', `the host of the ${names.host} is not known`);
+  const token = findToken(host);
+  return token === null
+    ? createTeaTransport(names, programs, host)
+    : createTokenTransport(names.host, env, host, token);
+};
+
 const KINDS: Readonly<Record<ForgeKind, KindOfForge>> = {
   github: {
     names: { host: 'GitHub', program: 'gh', login: 'gh auth login', status: 'gh auth status' },
@@ -48,6 +60,14 @@ const KINDS: Readonly<Record<ForgeKind, KindOfForge>> = {
     headers: GITHUB_HEADERS,
     create: createGithubForge,
     page: /^\/([\w.-]+\/[\w.-]+)\/pull\/(\d+)$/,
+    sign: '#',
+  },
+  gitea: {
+    names: { host: 'Gitea', program: 'tea', login: 'tea logins add', status: 'tea logins list' },
+    openTransport: openGitea,
+    headers: [],
+    create: createGiteaForge,
+    page: /^\/([\w.-]+\/[\w.-]+)\/pulls\/(\d+)$/,
     sign: '#',
   },
   gitlab: {

@@ -25,10 +25,11 @@ export function readForgeAnswer(printed: string): ForgeAnswer | null {
       return at <= 0 ? [] : [[line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim()] as const];
     }),
   );
-  return { status: Number(status), headers, body: parseBody(text) };
+  return { status: Number(status), headers, body: readForgeBody(text) };
 }
 
-function parseBody(text: string): unknown {
+/** Parses a body; undefined for anything but JSON. */
+export function readForgeBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -44,7 +44,9 @@ export function findHost(url: string): string | null {
 }
 
 /** The program of each kind of code host. */
-const PROGRAMS: Readonly<Record<ForgeKind, PullRequestProgram>> = { github: 'gh', gitlab: 'glab' };
+const PROGRAMS: Readonly<Record<ForgeKind, PullRequestProgram>> = {
+  ...{ github: 'gh', gitlab: 'glab', gitea: 'tea' },
+};
 
 /** Lists the programs of hosts that the person's variables or svc.yaml name. */
 export const listKnownHosts = (

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { variableKey } from '../core/base/values/variable.ts';
 import { type ForgeKind, REPOSITORY_NAMES } from '../forge/config.ts';
 
 /** The name of a label or template that a source gives issues if none is set. */
@@ -44,6 +45,15 @@ const source = z.discriminatedUnion('kind', [
     host: host.default('gitlab.com').meta({ description: 'host of the GitLab' }),
     ...shared,
   }),
+  z.strictObject({
+    kind: z.literal('gitea'),
+    repository: repository('gitea', 'owner/name'),
+    host: host.meta({ description: 'host of the Gitea or Forgejo' }),
+    token_env: variableKey().min(1).optional().meta({
+      description: 'environment variable that holds an access token; without it, tea is logged in there',
+    }),
+    ...shared,
+  }),
 ]);
 
 /** A repository whose issues and comments become tasks. */
@@ -58,7 +68,7 @@ export const sourcesSchema = z
     notation: '[]Source',
     nil: true,
     description:
-      'Repositories of code hosts that the engine polls with the program of the person, who is logged in to it: kind github (gh) or gitlab (glab), repository, host (of gitlab; gitlab.com), label, interval_sec, template. An issue that gets the label, and a comment that starts with /svc and a template, become the same task that a webhook would create, and wait for approval as that does.',
+      'Repositories of code hosts that the engine polls with the program of the person, who is logged in to it: kind github (gh), gitlab (glab) or gitea (tea, or the token in token_env; for Forgejo too), repository, host (of gitlab and gitea), label, interval_sec, template. An issue that gets the label, and a comment that starts with /svc and a template, become the same task that a webhook would create, and wait for approval as that does.',
     unset: 'nothing is polled',
     example: [{ kind: 'github', repository: 'acme/shop', label: 'svc' }],
   });

@@ -84,7 +84,8 @@ export async function pollRepository(
   ): Promise<void> {
     if (cache.known.get(number) === changedAt) return void known.set(number, changedAt);
     const own = await readIssueEvent(payload);
-    if (own.kind === 'ignored' || isTaken(own.key)) return;
+    if (own.kind === 'ignored') return;
+    if (isTaken(own.key)) return void known.set(number, changedAt);
     const labelling = await forge.findLabelling(name, number, label);
     if ((labelling?.at ?? createdAt) < since) {
       known.set(number, changedAt);

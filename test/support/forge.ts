@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findProgram } from '../../engine/core/base/find-program.ts';
+import { startGitea } from '../../fixtures/forge/gitea.ts';
 import { startGithub } from '../../fixtures/forge/github.ts';
 import { startGitlab } from '../../fixtures/forge/gitlab.ts';
 import type { ScriptedForge } from '../../fixtures/forge/host.ts';
@@ -28,6 +29,8 @@ interface TestKind {
   sign: string;
   /** Why its tests are skipped; false if they run. */
   missing: string | false;
+  /** How a check of its own runners is called. */
+  nameCheck(job: string): string;
   /** The keys of its source in svc.yaml, besides kind and repository. */
   listKeys(address: string): Record<string, string>;
   /** The variables of a person who is logged in. @param folder an empty one */
@@ -49,21 +52,45 @@ function installStandIn(program: string, folder: string): string {
 
 const PASSWORD = `!f() { echo username=person; echo password=${TOKEN}; }; f`;
 
+/** Writes the logins of tea, one of them for another host. Returns the folder of its settings. */
+function logTeaIn(address: string, folder: string): string {
+  mkdirSync(join(folder, 'tea'));
+  const logins = [
+    { name: 'other', url: 'https://gitea.example', token: 'none', user: 'person', default: true },
+    { name: 'here', url: `https://${address}`, token: TOKEN, user: 'person' },
+  ];
+  writeFileSync(join(folder, 'tea/config.yml'), JSON.stringify({ logins }));
+  return folder;
+}
+
 const KINDS = {
   github: {
     start: startGithub,
     ...{ title: 'GitHub', program: 'gh', repository: 'acme/shop', missing: GH_MISSING },
     sign: '#',
+    nameCheck: (job) => job,
     listKeys: () => ({}),
     login: (address, folder) => ({
       ...{ GH_HOST: address, GH_ENTERPRISE_TOKEN: TOKEN, GH_CONFIG_DIR: join(folder, 'gh') },
       GIT_CONFIG_VALUE_0: '!gh auth git-credential',
     }),
   },
+  gitea: {
+    start: startGitea,
+    ...{ title: 'Gitea', program: 'tea', repository: 'acme/shop', missing: false },
+    sign: '#',
+    nameCheck: (job) => `test.yml / ${job} (pull_request)`,
+    listKeys: (host) => ({ host }),
+    login: (address, folder) => ({
+      ...{ XDG_CONFIG_HOME: logTeaIn(address, folder), PATH: installStandIn('tea', join(folder, 'bin')) },
+      GIT_CONFIG_VALUE_0: PASSWORD,
+    }),
+  },
   gitlab: {
     start: startGitlab,
     ...{ title: 'GitLab', program: 'glab', repository: 'acme/tools/shop', missing: false },
     sign: '!',
+    nameCheck: (job) => job,
     listKeys: (host) => ({ host }),
     login: (address, folder) => ({
       ...{ GITLAB_HOST: address, GITLAB_TOKEN: TOKEN, PATH: installStandIn('glab', join(folder, 'bin')) },

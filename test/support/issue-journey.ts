@@ -31,7 +31,7 @@ export interface JourneyStep {
  * approvals happens by itself or at the scripted GitHub.
  */
 export async function followIssue(
-  { host, bare, repository, sign }: TestForge,
+  { host, bare, repository, sign, nameCheck }: TestForge,
   call: CallEngine,
   approve: (step: JourneyStep) => Promise<void>,
 ): Promise<void> {
@@ -58,7 +58,7 @@ export async function followIssue(
   host.setCheck('svc/1', { name: 'unit', conclusion: 'failure', log: 'not ok 1 - the page\n' });
   await poll();
   await approve({
-    ...{ decision: 'd-2', task: 't-2', title: 'the check unit failed: Add a page' },
+    ...{ decision: 'd-2', task: 't-2', title: `the check ${nameCheck('unit')} failed: Add a page` },
     reason: 'failed: not ok 1 - the page',
   });
   await awaitRecord('s-2');

@@ -153,6 +153,26 @@ export function describePolledHost(kind: TestForgeKind, own: PolledKind): void {
       assert.match((await newestTask()).task.stranger ?? '', /sent here by codehost:stranger/);
     });
 
+    test('an author whose role the code host does not show is a stranger, and a member is none', async (t) => {
+      if (kind === 'github') return t.skip('GitHub shows the role of each author');
+      const by = { login: 'mia', association: 'COLLABORATOR' } as const;
+      forge.host.openIssue({ title: 'By a member', by, labels: ['svc'] });
+      await poll();
+      assert.equal((await newestTask()).task.stranger, null);
+      forge.host.hideRoles(true);
+      forge.host.openIssue({ title: 'By someone', by, labels: ['svc'] });
+      await poll();
+      forge.host.hideRoles(false);
+      assert.match((await newestTask()).task.stranger ?? '', /author codehost:mia is not an owner/);
+      forge.host.openIssue({
+        title: 'By a reader',
+        by: { login: 'rob', association: 'CONTRIBUTOR' },
+        labels: ['svc'],
+      });
+      await poll();
+      assert.match((await newestTask()).task.stranger ?? '', /author codehost:rob is not an owner/);
+    });
+
     test('a pull request with the label is not taken for an issue', async (t) => {
       if (kind === 'gitlab') return t.skip('GitLab lists no merge requests as issues');
       const count = (await listTasks()).length;

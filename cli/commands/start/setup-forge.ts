@@ -40,7 +40,16 @@ const hostFlags = {
   },
 } as const;
 
-type SetupContext = CommandContext<typeof hostFlags>;
+const tokenFlags = {
+  ...hostFlags,
+  'token-env': {
+    type: 'string',
+    value: 'name',
+    about: 'variable or line of keys.env that holds an access token (default: your tea is logged in)',
+  },
+} as const;
+
+type SetupContext = CommandContext<typeof tokenFlags>;
 
 type ForgeKind = keyof Awaited<ReturnType<typeof codeHosts>>['REPOSITORY_NAMES'];
 
@@ -54,6 +63,7 @@ interface SetupKind {
   example: string;
   /** The host that is usually meant, which svc.yaml need not name; null for any, undefined if svc.yaml names none. */
   usualHost?: string | null;
+  canUseToken?: boolean;
   /** The command of the person that sets a label. */
   addLabel(label: string): string;
 }
@@ -68,12 +78,19 @@ const KINDS: readonly SetupKind[] = [
     usualHost: 'gitlab.com',
     addLabel: (label) => `glab issue update <number> --label ${label}`,
   },
+  {
+    ...{ kind: 'gitea', host: 'Gitea or Forgejo', program: 'tea', form: 'owner/repo', example: 'acme/shop' },
+    ...{ usualHost: null, canUseToken: true },
+    addLabel: (label) => `tea issues edit <number> --add-labels ${label}`,
+  },
 ];
 
 /** Where a repository is: its name, and its host; null for that of the person's program. */
 interface SetupPlace {
   name: string;
   host: string | null;
+  /** The variable that holds an access token; undefined if the program is logged in. */
+  tokenEnv?: string | undefined;
 }
 
 /** A repository as its code host reports it. */
@@ -107,7 +124,7 @@ function readRecords(home: string): Record<string, SetupRecord> {
 
 /** Finds the repository that is meant: the named one, or that of the remote `origin`. Throws `usage`. */
 async function findPlace(
-  { env, args, flags: { host: namedHost } }: SetupContext,
+  { env, args, flags: { host: namedHost, 'token-env': tokenEnv } }: SetupContext,
   { kind, host, form, example, usualHost }: SetupKind,
   root: string,
 ): Promise<SetupPlace> {
@@ -126,21 +143,24 @@ async function findPlace(
   if (usualHost === undefined) return { name, host: null };
   const isOrigin = origin?.path.toLowerCase() === name.toLowerCase();
   const found = namedHost ?? (origin !== null && isOrigin ? new URL(origin.origin).host : usualHost);
-  if (found !== null) return { name, host: found };
+  if (found !== null) return { name, host: found, tokenEnv };
   throw new SvcError('usage', `the host of ${name} is not known`, { hint: '--host names it' });
 }
 
 async function readRepository(
   { env }: SetupContext,
   { kind }: SetupKind,
-  { name: wanted, host }: SetupPlace,
+  { name: wanted, host, tokenEnv }: SetupPlace,
+  lookup: (name: string) => string | undefined,
   label: string,
 ): Promise<SetupRepository> {
   const { createForgeAccess, openForge } = await codeHosts();
-  const forge = openForge(createForgeAccess({ env, now: Date.now }), { kind, host });
+  const token = tokenEnv === undefined ? null : { variable: tokenEnv, value: lookup(tokenEnv) };
+  const access = createForgeAccess({ env, now: Date.now, findToken: () => token });
+  const forge = openForge(access, { kind, host });
   const name = await forge.readName(wanted);
   return {
-    ...{ name, host },
+    ...{ name, host, tokenEnv },
     hasLabel: await forge.hasLabel(name, label),
     createLabel: () => forge.createLabel(name, label),
   };
@@ -177,7 +197,7 @@ function listChanges(
   },
   raw: { sources: unknown; template: unknown },
   { kind, usualHost }: SetupKind,
-  { name: repository, host }: SetupPlace,
+  { name: repository, host, tokenEnv }: SetupPlace,
   { label, agent, pullRequest }: SetupChoice,
 ): SetupRecord['keys'] {
   const isThere = config.sources.some(
@@ -187,7 +207,10 @@ function listChanges(
       (each.host ?? null) === host &&
       each.label === label,
   );
-  const named = host === null || host === usualHost ? {} : { host };
+  const named = {
+    ...(host === null || host === usualHost ? {} : { host }),
+    ...(tokenEnv === undefined ? {} : { token_env: tokenEnv }),
+  };
   const source = { kind, repository, ...named, ...(label === 'svc' ? {} : { label }) };
   const earlier = Array.isArray(raw.sources) ? raw.sources : [];
   const before = typeof raw.template === 'object' && raw.template !== null ? raw.template : undefined;
@@ -258,13 +281,13 @@ async function runSetup(context: SetupContext, forge: SetupKind): Promise<number
   const { env, cwd } = context;
   const { file } = findWorkspace({ cwd, env });
   const { detectAgents, HEADLESS } = await agentPrograms();
-  const { config, home, root } = loadConfig({ file, env });
+  const { config, home, root, lookup } = loadConfig({ file, env });
   const place = await findPlace(context, forge, root);
   const choice = await readChoice(
     context,
     detectAgents(HEADLESS, env).map(({ preset }) => preset),
   );
-  const repository = await readRepository(context, forge, place, choice.label);
+  const repository = await readRepository(context, forge, place, lookup, choice.label);
   const seen = readConfigText(file);
   const { parse } = await import('yaml');
   const tree = (parse(seen) ?? {}) as object;
@@ -332,7 +355,7 @@ export const setupCommands: readonly Command[] = KINDS.map((forge) => {
     args: [
       { name: 'repository', about: `${forge.form} (default: that of the remote origin)`, optional: true },
     ],
-    flags: forge.usualHost === undefined ? flags : hostFlags,
+    flags: forge.canUseToken ? tokenFlags : forge.usualHost === undefined ? flags : hostFlags,
     examples: [name, `${name} ${forge.example} --label svc --yes`, `${name} --dry-run`],
     run: (context) => runSetup(context as SetupContext, forge),
   });

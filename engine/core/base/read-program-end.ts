@@ -14,8 +14,15 @@ export interface ProgramEnd {
 
 const MOST_STDERR = 64 * 1024;
 
+/** The end of a stream. */
+interface Tail {
+  add(chunk: Buffer): void;
+  /** Returns the text from the start of a line, if something is missing before it. */
+  readText(): Pick<ProgramEnd, 'text' | 'omittedBytes'>;
+}
+
 /** Keeps the last `most` bytes of a stream. */
-function createTail(most: number): { add(chunk: Buffer): void; read(): { bytes: Buffer; omitted: number } } {
+export function createTail(most: number): Tail {
   let chunks: Buffer[] = [];
   let kept = 0;
   let total = 0;
@@ -29,10 +36,12 @@ function createTail(most: number): { add(chunk: Buffer): void; read(): { bytes: 
       chunks = [joined.subarray(joined.length - most)];
       kept = most;
     },
-    read() {
+    readText() {
       const joined = Buffer.concat(chunks);
       const bytes = joined.length > most ? joined.subarray(joined.length - most) : joined;
-      return { bytes, omitted: total - bytes.length };
+      const omitted = total - bytes.length;
+      const cut = omitted === 0 ? 0 : bytes.indexOf(10) + 1;
+      return { text: bytes.subarray(cut).toString('utf8'), omittedBytes: omitted + cut };
     },
   };
 }
@@ -53,15 +62,7 @@ export function readProgramEnd(
     const output = createTail(mostBytes);
     const errors = createTail(MOST_STDERR);
     const finish = (exitCode: number | null, error: Error | null): void => {
-      const { bytes, omitted } = output.read();
-      const cut = omitted === 0 ? 0 : bytes.indexOf(10) + 1;
-      resolve({
-        exitCode,
-        text: bytes.subarray(cut).toString('utf8'),
-        omittedBytes: omitted + cut,
-        stderr: errors.read().bytes.toString('utf8'),
-        error,
-      });
+      resolve({ exitCode, ...output.readText(), stderr: errors.readText().text, error });
     };
     const child = spawn(program, [...args], {
       cwd,

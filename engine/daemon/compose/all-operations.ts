@@ -98,8 +98,12 @@ export function createAllOperations(
   return operations;
 }
 
-/** Leaves out the phones, whose secrets are read when they are used: no engine needs a restart for them. */
-const withoutPhones = (config: Config): Config => ({ ...config, notify: { ...config.notify, push: [] } });
+/** Leaves out phones and code hosts, whose secrets are read when they are used: no engine needs a restart for them. */
+const withoutLateSecrets = (config: Config): Config => ({
+  ...config,
+  notify: { ...config.notify, push: [] },
+  sources: [],
+});
 
 /** Lists the operations on the engine and its events. */
 function listEngineOperations(
@@ -117,7 +121,7 @@ function listEngineOperations(
       stop,
       policy: () => config().policy,
     }),
-    ...secretOperations({ secrets: () => findSecrets(withoutPhones(config()), secret), lookup: secret }),
+    ...secretOperations({ secrets: () => findSecrets(withoutLateSecrets(config()), secret), lookup: secret }),
     ...eventOperations({ events, taskId: (prefix) => board.tasks.resolve(prefix).taskId }),
   ];
 }

@@ -23,14 +23,22 @@ export function buildPersonEnvironment({
   return left;
 }
 
-/** Returns a function that opens code hosts, by the person's programs. */
-export const createForgeOpener =
-  (
-    shared: Pick<SharedDependencies, 'env' | 'config' | 'clock'>,
-  ): ((place: { kind: ForgeKind; host?: string | undefined }, memory?: ForgeMemory) => Forge) =>
-  ({ kind, host = null }, memory) =>
-    openForge(
-      createForgeAccess({ env: buildPersonEnvironment(shared), now: shared.clock.now }),
-      { kind, host },
-      memory,
-    );
+/** Returns a function that opens code hosts, by the person's programs or the tokens that svc.yaml names. */
+export function createForgeOpener(
+  shared: Pick<SharedDependencies, 'env' | 'config' | 'clock' | 'currentSecret'>,
+): (place: { kind: ForgeKind; host?: string | undefined }, memory?: ForgeMemory) => Forge {
+  function findToken(host: string) {
+    const variable = shared
+      .config()
+      .sources.map((source) =>
+        source.kind === 'gitea' && source.host === host ? source.token_env : undefined,
+      )
+      .find((name) => name !== undefined);
+    return variable === undefined ? null : { variable, value: shared.currentSecret(variable) };
+  }
+  return ({ kind, host = null }, memory) => {
+    const env = buildPersonEnvironment(shared);
+    const access = createForgeAccess({ env, now: shared.clock.now, findToken });
+    return openForge(access, { kind, host }, memory);
+  };
+}

@@ -17,6 +17,7 @@ import type { TestWorkspace } from '../../../support/workspaces/workspace.ts';
 const WITHOUT_LOGIN = {
   github: [{ GH_ENTERPRISE_TOKEN: '', GH_TOKEN: '' }, /hint: gh auth login/],
   gitlab: [{ GITLAB_TOKEN: '' }, /hint: glab auth login/],
+  gitea: [{ XDG_CONFIG_HOME: '/nonexistent' }, /hint: tea logins add/],
 } satisfies Record<TestForgeKind, [Record<string, string>, RegExp]>;
 
 function describeSetup(kind: TestForgeKind): void {
@@ -123,4 +124,4 @@ function describeSetup(kind: TestForgeKind): void {
   });
 }
 
-for (const kind of ['github', 'gitlab'] as const) describeSetup(kind);
+for (const kind of ['github', 'gitlab', 'gitea'] as const) describeSetup(kind);

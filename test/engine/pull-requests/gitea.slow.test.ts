@@ -1,0 +1,3 @@
+import { describeWatchedHost } from '../../support/watched-host.ts';
+
+describeWatchedHost('gitea');
