@@ -78,13 +78,18 @@ describe('the flags of a server', () => {
 });
 
 onBothDatabases((start) => {
-  it('the server answers under its own name only', async () => {
+  it('the server answers under its own name only, except a health check', async () => {
     const server = await start();
     try {
-      const answer = await openBrowser(server).get('/healthz', { host: 'evil.example' });
-      assert.equal(answer.status, 421);
-      assert.equal(answer.text, `this server is at ${server.url}\n`);
-      assert.equal((await openBrowser(server).get('/healthz')).status, 200);
+      const browser = openBrowser(server);
+      for (const path of ['/', '/metrics', '/healthz/', '/healthz%00']) {
+        const answer = await browser.get(path, { host: 'evil.example' });
+        assert.equal(answer.status, 421, path);
+        assert.equal(answer.text, `this server is at ${server.url}\n`);
+      }
+      const healthy = await browser.get('/healthz', { host: '127.0.0.1' });
+      assert.deepEqual([healthy.status, healthy.text], [200, '{"ok":true}']);
+      assert.equal((await browser.get('/healthz')).status, 200);
     } finally {
       await server.close();
     }
