@@ -21,7 +21,7 @@ type Reached = Pick<CommandContext, 'env' | 'cwd'>;
 const MAKES_SERVER: readonly Verb[] = ['person.add', 'account.add', 'plan.set', 'chat.set', 'token.metrics'];
 const INVITES: readonly Verb[] = ['person.add', 'person.invite', 'person.reset'];
 
-function nameServerFolder(flag: string | undefined, { env, cwd }: Reached): string {
+export function nameServerFolder(flag: string | undefined, { env, cwd }: Reached): string {
   // Such as --data "$UNSET": a server would be created in the current folder.
   if (flag === '') throw new SvcError('usage', '--data is empty', { hint: 'leave it out, or name a folder' });
   const { XDG_DATA_HOME } = env;

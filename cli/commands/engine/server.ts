@@ -5,6 +5,7 @@ import { type Command, type CommandContext, defineCommand, type FlagTable } from
 import { formatFacts, formatRows } from '../../print.ts';
 import { serverChat } from './server-chat.ts';
 import { administerServer, DATA_FLAG, openServerFolder } from './server-folder.ts';
+import { serverInstall } from './server-install.ts';
 import { serverKeepingCommands } from './server-keeping.ts';
 import { serverWorkspaceCommand } from './server-workspace.ts';
 
@@ -328,6 +329,7 @@ const token = defineCommand({
 
 export const serverCommands: readonly Command[] = [
   serve,
+  serverInstall,
   person,
   account,
   serverWorkspaceCommand,

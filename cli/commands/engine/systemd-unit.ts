@@ -2,13 +2,16 @@ import { configuration, findWorkspace } from '../../../engine/index.ts';
 import type { CommandContext } from '../../command.ts';
 import { getDaemonCommand } from '../../self.ts';
 
-/** Quotes a word for systemd.syntax(7) and systemd.service(5), with `%` and `$` doubled. */
-const quoteUnitWord = (word: string): string =>
-  `"${word.replace(/["\\]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`;
+/** Doubles `%`, which starts a specifier of systemd.unit(5). */
+export const escapeSpecifiers = (text: string): string => text.replaceAll('%', '%%');
 
-/** Formats a variable. Its value is not a command line, so `$` is literal there. */
-const formatAssignment = (name: string, value: string): string =>
-  `Environment="${name}=${value.replace(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;
+/** Quotes a word for systemd.syntax(7). */
+export const quoteUnitWord = (word: string): string =>
+  `"${escapeSpecifiers(word.replace(/["\\]/g, '\\$&'))}"`;
+
+/** Formats a command, whose `$` are literal because of the colon (systemd.service(5)). */
+export const formatUnitCommand = (words: readonly string[]): string =>
+  words.map((word, at) => quoteUnitWord(at === 0 ? `:${word}` : word)).join(' ');
 
 /** Formats a systemd user unit that hosts the workspace's engine in the foreground and restarts it after a crash. */
 export async function writeSystemdUnit({ cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): Promise<string> {
@@ -20,17 +23,17 @@ export async function writeSystemdUnit({ cwd, env }: Pick<CommandContext, 'cwd' 
 # Start it:   systemctl --user enable --now svc-NAME.service; svc down before, svc status afterwards
 # Secrets:    NAME=VALUE lines of ${home}/keys.env, or of a file of your own below
 [Unit]
-Description=svc engine of ${root.replaceAll('%', '%%')}
+Description=svc engine of ${escapeSpecifiers(root)}
 
 [Service]
 Type=exec
-WorkingDirectory=${root.replaceAll('%', '%%')}
-${formatAssignment('PATH', path)}
-${formatAssignment('SVC_CONFIG', file)}
-${formatAssignment('SVC_HOME', home)}
-${formatAssignment('MALLOC_ARENA_MAX', '2')}
+WorkingDirectory=${escapeSpecifiers(root)}
+Environment=${quoteUnitWord(`PATH=${path}`)}
+Environment=${quoteUnitWord(`SVC_CONFIG=${file}`)}
+Environment=${quoteUnitWord(`SVC_HOME=${home}`)}
+Environment=${quoteUnitWord('MALLOC_ARENA_MAX=2')}
 #EnvironmentFile=%h/.config/svc/NAME.env
-ExecStart=${getDaemonCommand().map(quoteUnitWord).join(' ')}
+ExecStart=${formatUnitCommand(getDaemonCommand())}
 Restart=on-failure
 RestartSec=1
 # Refused, as with an engine that runs already or a wrong svc.yaml: again would be the same.
