@@ -20,19 +20,15 @@ export interface AccountStore {
   removeAccount(name: string, actor: string): Promise<void>;
 }
 
-/**
- * Adds an account within an exclusive transaction. The first one belongs to whoever hosts the server, and gets
- * everything. Throws as `addAccount`.
- */
+/** Adds an account with the plan `free`, within an exclusive transaction. Throws as `addAccount`. */
 export async function insertAccount(
   change: Transaction<Tables>,
   { name, actor, clock, changes }: { name: string; actor: string; clock: Clock; changes: ChangeLog },
 ): Promise<Account> {
-  const isFirst = (await change.selectFrom('accounts').select('id').executeTakeFirst()) === undefined;
   const account = {
     id: makeServerId('a'),
     name: checkName(name, "an account's name"),
-    plan: isFirst ? 'team' : 'free',
+    plan: 'free',
     created_at: clock.now(),
   };
   const { numInsertedOrUpdatedRows } = await change
@@ -41,13 +37,18 @@ export async function insertAccount(
     .onConflict((same) => same.column('name').doNothing())
     .executeTakeFirst();
   if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(account.name);
-  if (isFirst)
-    await change
-      .insertInto('addons')
-      .values(ADDONS.map((addon) => ({ account_id: account.id, addon })))
-      .execute();
   await changes.record(change, { account: account.id, actor, what: 'account added', detail: account.name });
   return account;
+}
+
+/** Gives everything to an account, within an exclusive transaction: it belongs to whoever hosts the server. */
+export async function giveEverything(change: Transaction<Tables>, account: string): Promise<void> {
+  await change.updateTable('accounts').set({ plan: 'team' }).where('id', '=', account).execute();
+  await change
+    .insertInto('addons')
+    .values(ADDONS.map((addon) => ({ account_id: account, addon })))
+    .onConflict((same) => same.doNothing())
+    .execute();
 }
 
 export function createAccounts({

@@ -5,7 +5,7 @@ import type { Account, PersonRole, PersonRow, Tables } from '../database/tables.
 import { changeInTurn } from '../database/take-turn.ts';
 import type { AccountPlans } from '../plans/plans.ts';
 import { makeServerId } from '../secrets.ts';
-import { insertAccount } from './accounts.ts';
+import { giveEverything, insertAccount } from './accounts.ts';
 import { checkName, nameKey, takenError } from './names.ts';
 import type { PasswordStore } from './passwords.ts';
 import { countPeople } from './people-lists.ts';
@@ -63,6 +63,13 @@ export function createPeopleAdder({
   /** Runs in an exclusive transaction. */
   async function insertPerson(change: Transaction<Tables>, row: PersonRow, actor: string): Promise<void> {
     const { account_id: account, name, role } = row;
+    const operator = await change
+      .selectFrom('people')
+      .select('id')
+      .where('is_operator', '=', 1)
+      .limit(1)
+      .executeTakeFirst();
+    if (row.is_operator === 1 && operator === undefined) await giveEverything(change, account);
     await plans.requireRoom(change, account, 'people', await countPeople(change, account));
     const { numInsertedOrUpdatedRows } = await change
       .insertInto('people')

@@ -15,7 +15,7 @@ const ask = (server: TestServer) => async (verb: AdminVerb, input: object) =>
   (await askRunningServer(server.folder, verb, input))?.result as Record<string, unknown>;
 
 onBothDatabases((start) => {
-  it('the first account of a server has everything, and later ones begin with the plan free', async () => {
+  it('the account of the first operator has everything, and later ones begin with the plan free', async () => {
     const server = await start();
     try {
       const ann = await setUpServer(server);
@@ -32,12 +32,41 @@ onBothDatabases((start) => {
     }
   });
 
-  it('two accounts that are added at the same time to a new server do not both get everything', async () => {
+  it('accounts that exist before the first operator do not take the place of the own one', async () => {
     const server = await start();
     try {
-      const { people } = server.parts;
-      await Promise.all(['one', 'two', 'three'].map((name) => people.addAccount(name, 'a test')));
-      const plans = (await people.listAccounts()).map(({ plan }) => plan);
+      const admin = ask(server);
+      await admin('account.add', { name: 'guests' });
+      const guest = { name: 'gil', role: 'admin', operator: false, password: null, account: 'guests' };
+      await admin('person.add', guest);
+      await setUpServer(server);
+      const planOf = async () =>
+        ((await admin('account.list', {})) as unknown as { name: string; plan: string }[]).map(
+          ({ name, plan }) => [name, plan],
+        );
+      assert.deepEqual(await planOf(), [
+        ['guests', 'free'],
+        ['home', 'team'],
+      ]);
+      await admin('person.add', { ...guest, name: 'olga', operator: true });
+      assert.deepEqual((await planOf())[0], ['guests', 'free']);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('an account gets everything when its first person becomes the operator of a new server, once of several', async () => {
+    const server = await start();
+    try {
+      const admin = ask(server);
+      for (const name of ['one', 'two', 'three']) await admin('account.add', { name });
+      const wish = { role: 'admin', operator: true, password: null };
+      await Promise.all(
+        ['one', 'two', 'three'].map((account) =>
+          admin('person.add', { ...wish, name: `of-${account}`, account }),
+        ),
+      );
+      const plans = (await server.parts.people.listAccounts()).map(({ plan }) => plan);
       assert.deepEqual(plans.sort(), ['free', 'free', 'team']);
     } finally {
       await server.close();
