@@ -82,6 +82,13 @@ async function startBoth(t: TestContext) {
     });
     return { url: URL_OF_IT, port: await listen(t, entry) };
   }
+  const place = await browseFrom('127.0.0.1');
+  await until(async () => {
+    const answer = await openBrowser(place)
+      .get('/healthz')
+      .catch(() => null);
+    return answer?.status === 200;
+  }, 'the server behind caddy');
   return { server, https, authority, browseFrom };
 }
 
