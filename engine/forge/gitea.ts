@@ -12,7 +12,7 @@ import {
 } from './read-gitea.ts';
 import { readPullRequest } from './read-github.ts';
 import { asNumber, asObject, asText, asTime, asWords, listRows, requireRows } from './read-json.ts';
-import { type ForgeRequests, findStatus, readPages } from './requests.ts';
+import { type ForgeRequests, findStatus, postComment, readPages } from './requests.ts';
 
 /** The largest page that Gitea gives, unless it is configured. */
 const SIZE = ['limit', 50] as const;
@@ -158,6 +158,16 @@ export function createGiteaForge(requests: ForgeRequests): Forge {
     },
     async readName(repository) {
       return asText((await readObject(nameTop(repository))).full_name) || repository;
+    },
+    addComment(wanted) {
+      const { repository, number, since } = wanted;
+      const path = `${nameTop(repository)}/issues/${number}/comments`;
+      return postComment(
+        requests,
+        path,
+        wanted,
+        readPages(requests, path, { query: { since }, size: SIZE, most: MOST_PAGES }),
+      );
     },
     async hasLabel(repository, label) {
       const names = await readAll(`${nameTop(repository)}/labels`, (body) =>

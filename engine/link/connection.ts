@@ -7,14 +7,22 @@ import {
   type CommandOutcome,
   type DecisionsRequest,
   type LinkCommand,
+  type LiveSession,
   MOST_DECISIONS,
+  MOST_SESSIONS,
 } from '../core/link-protocol/messages.ts';
+import type { Sessions } from '../workers/sessions/index.ts';
 import type { createCommandApplier } from './apply-command.ts';
 import { createLinkClient, type LinkClient } from './client.ts';
 import type { ServerConfig } from './config.ts';
 import type { EventOutbox } from './event-outbox.ts';
 import type { AccountLeases } from './leases.ts';
-import { buildPendingDecision, outgoingName } from './outgoing.ts';
+import {
+  buildLiveSession,
+  buildPendingDecision,
+  type OutgoingPullRequest,
+  outgoingName,
+} from './outgoing.ts';
 import type { LinkRow } from './rows.ts';
 import { createServerCalls, type ServerCalls } from './server-calls.ts';
 import type { LinkStanding } from './standing.ts';
@@ -25,6 +33,9 @@ export interface ConnectionDeps {
   config(): { server: ServerConfig; workspace: { name: string } };
   tasks: Pick<Tasks, 'get' | 'readOrigin'>;
   decisions: Pick<Decisions, 'list' | 'count'>;
+  sessions: Pick<Sessions, 'listLive'>;
+  /** Finds the pull request of a session; null for none. */
+  findPullRequest(sessionId: string): OutgoingPullRequest | null;
   leases: Pick<AccountLeases, 'refresh'>;
   applier: ReturnType<typeof createCommandApplier>;
   outbox: EventOutbox;
@@ -53,6 +64,22 @@ export function createLinkConnection(deps: ConnectionDeps): LinkConnection {
   let active: { row: LinkRow; client: LinkClient; calls: ServerCalls } | null = null;
   let closingClient: Promise<void> = Promise.resolve();
 
+  function listSessions({ titles, events }: ServerConfig): LiveSession[] {
+    if (events.length > 0 && !events.includes('dispatched')) return [];
+    return deps.sessions
+      .listLive()
+      .slice(-MOST_SESSIONS)
+      .map((each) =>
+        buildLiveSession(
+          each,
+          tasks.get(each.taskId),
+          tasks.readOrigin(each.taskId),
+          deps.findPullRequest(each.sessionId),
+          titles,
+        ),
+      );
+  }
+
   function listPending(): DecisionsRequest {
     const { server, workspace } = config();
     const waiting = decisions.list({ state: 'pending', limit: MOST_DECISIONS });
@@ -63,6 +90,7 @@ export function createLinkConnection(deps: ConnectionDeps): LinkConnection {
         buildPendingDecision(each, tasks.get(each.taskId), tasks.readOrigin(each.taskId), server),
       ),
       more: Math.max(0, decisions.count('pending') - waiting.length),
+      sessions: listSessions(server),
     };
   }
 

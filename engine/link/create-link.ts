@@ -8,7 +8,7 @@ import type { EventLog, Storage } from '../storage/index.ts';
 import { createCommandApplier } from './apply-command.ts';
 import { createLinkChanges } from './change-link.ts';
 import type { ServerConfig } from './config.ts';
-import { createLinkConnection, type LinkConnection } from './connection.ts';
+import { type ConnectionDeps, createLinkConnection, type LinkConnection } from './connection.ts';
 
 import { createEventOutbox } from './event-outbox.ts';
 import type { AccountLeases } from './leases.ts';
@@ -43,6 +43,8 @@ export interface LinkDeps {
   tasks: Tasks;
   decisions: Decisions;
   workflow: Workflow;
+  sessions: ConnectionDeps['sessions'];
+  findPullRequest: ConnectionDeps['findPullRequest'];
   requireConsent(): void;
   leases: Pick<AccountLeases, 'refresh' | 'drop' | 'view'>;
   /** Returns tokens through the gateway on that UTC day, for calls since then (Unix ms). */

@@ -12,7 +12,7 @@ import type { LinkRows } from './rows.ts';
 /** How long events wait for a server that does not answer. */
 const KEEP_EVENTS_MS = 7 * 86_400_000;
 
-/** Events that change the list of decisions. */
+/** Events that change the list of decisions, or of live sessions. */
 const CHANGES_LIST: readonly EventKind[] = [
   'needs_approval',
   'approved',
@@ -22,6 +22,15 @@ const CHANGES_LIST: readonly EventKind[] = [
   'config_reloaded',
   'config_written',
   'config_trusted',
+  'dispatched',
+  'session_started',
+  'session_paused',
+  'session_resumed',
+  'session_dropped',
+  'run_lost',
+  'sealed',
+  'failed',
+  'pull_request',
 ];
 
 /** A pending event. */

@@ -1,8 +1,14 @@
 import type { Decision } from '../board/decisions/index.ts';
 import type { Task, TaskOrigin } from '../board/tasks/index.ts';
 import { countUnseen, describeUnseen, toPrintable } from '../core/base/text.ts';
-import { type LinkEvent, linkEvent, type PendingDecision } from '../core/link-protocol/messages.ts';
+import {
+  type LinkEvent,
+  type LiveSession,
+  linkPullRequest,
+  type PendingDecision,
+} from '../core/link-protocol/messages.ts';
 import type { LoggedEvent } from '../storage/index.ts';
+import type { Session } from '../workers/sessions/index.ts';
 import type { ServerConfig } from './config.ts';
 import { describeCode, describeWait } from './own-words.ts';
 
@@ -35,12 +41,22 @@ export function outgoingTitle(
   return shortName(mayLeave ? title : (template ?? agent));
 }
 
-/** Returns the pull request of an event in the form for the server; nothing for one without a page of its own. */
-function readPullRequest({ kind, data }: LoggedEvent): Pick<LinkEvent, 'pull_request'> {
-  if (kind !== 'pull_request') return {};
-  const { number, url, state } = data;
-  const read = linkEvent.shape.pull_request.safeParse({ number, url, state });
-  return read.success ? { pull_request: read.data } : {};
+/** A pull request, and the state of its checks, as a session has it. */
+export interface OutgoingPullRequest {
+  number: number | null;
+  url: string | null;
+  state: string | null;
+  checks: { state: string; failed: string | null } | null;
+}
+
+/** Returns a pull request in the form for the server; null for one without a page. The name of a check is a title. */
+function buildPullRequest(
+  { number, url, state, checks }: Partial<OutgoingPullRequest>,
+  titles: ServerConfig['titles'],
+): LiveSession['pull_request'] {
+  const failed = titles === 'none' ? null : shortName(checks?.failed);
+  const told = checks ? { checks: { state: checks.state, failed } } : {};
+  return linkPullRequest.safeParse({ number, url, state, ...told }).data ?? null;
 }
 
 /** Reduces an outbound event: `task` is its state inside the event's transaction. */
@@ -55,6 +71,7 @@ export function buildLinkEvent(
     kind === 'needs_approval'
       ? describeWait(String(data.why ?? ''), task?.stranger ?? null)
       : describeCode(data.code);
+  const pull = kind === 'pull_request' ? buildPullRequest(data, titles) : null;
   return {
     id,
     event: kind,
@@ -67,7 +84,29 @@ export function buildLinkEvent(
     status: task?.status ?? null,
     title: task === null || origin === null ? null : outgoingTitle(task, origin, titles),
     reason,
-    ...readPullRequest(event),
+    ...(pull === null ? {} : { pull_request: pull }),
+  };
+}
+
+/** Returns a session that has not ended in the form for the server. */
+export function buildLiveSession(
+  session: Session,
+  task: Task,
+  origin: TaskOrigin,
+  pull: OutgoingPullRequest | null,
+  titles: ServerConfig['titles'],
+): LiveSession {
+  const { sessionId, state, resumeAt, pause, createdAt, project, agent } = session;
+  const isPaused = state === 'queued' && resumeAt !== null;
+  return {
+    session_id: sessionId,
+    state: isPaused ? 'paused' : state === 'queued' ? 'queued' : 'running',
+    reason: isPaused ? describeCode(pause?.code) : null,
+    since: createdAt,
+    title: outgoingTitle(task, origin, titles),
+    project: shortName(project),
+    agent: shortName(agent),
+    pull_request: pull === null ? null : buildPullRequest(pull, titles),
   };
 }
 

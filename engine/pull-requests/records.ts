@@ -5,6 +5,27 @@ import type { EventLog, Storage } from '../storage/index.ts';
 import type { Session, Sessions } from '../workers/sessions/index.ts';
 import type { PullRequestProgram, PullRequestState, ToldPullRequest } from './programs.ts';
 
+/** The checks of a commit together. */
+export interface ChecksState {
+  state: 'pending' | 'passed' | 'failed';
+  /** The name of the first that failed, as the code host reports it. */
+  failed: string | null;
+}
+
+/** Longest name of a check that is stored. */
+const LONGEST_CHECK = 200;
+
+/** Sums checks up: one that failed decides, then one that is pending. Null without any. */
+export function sumUpChecks(
+  checks: readonly { name: string; state: ChecksState['state'] }[],
+): ChecksState | null {
+  if (checks.length === 0) return null;
+  const failed = checks.find(({ state }) => state === 'failed');
+  if (failed !== undefined) return { state: 'failed', failed: failed.name.slice(0, LONGEST_CHECK) };
+  const isPending = checks.some(({ state }) => state === 'pending');
+  return { state: isPending ? 'pending' : 'passed', failed: null };
+}
+
 /** The pull request of a session's branch; times are RFC 3339 UTC. */
 export interface PullRequest extends ToldPullRequest {
   program: PullRequestProgram;
@@ -18,6 +39,8 @@ export interface PullRequest extends ToldPullRequest {
   askedAt: string | null;
   /** True once the base branch of this machine has the merged work. */
   isInBase: boolean;
+  /** The checks of `head` as they were seen last; null if they were not. */
+  checks: ChecksState | null;
 }
 
 interface Row {
@@ -32,6 +55,8 @@ interface Row {
   created_at: number;
   asked_at: number | null;
   in_base: 0 | 1;
+  checks: ChecksState['state'] | null;
+  failed_check: string | null;
 }
 
 const toPullRequest = (row: Row): PullRequest => ({
@@ -45,6 +70,7 @@ const toPullRequest = (row: Row): PullRequest => ({
   createdAt: rfc3339(row.created_at),
   askedAt: row.asked_at === null ? null : rfc3339(row.asked_at),
   isInBase: row.in_base === 1,
+  checks: row.checks === null ? null : { state: row.checks, failed: row.failed_check },
 });
 
 /** The pull requests of sessions. Mutating methods are called inside `storage.write`. */
@@ -63,6 +89,8 @@ export interface PullRequestRecords {
     actor: string,
   ): void;
   setState(sessionId: string, told: ToldPullRequest): void;
+  /** Records the checks of the pushed commit. Returns false if they are known. */
+  setChecks(sessionId: string, checks: ChecksState | null): boolean;
   /** The base branch of this machine has the merged work. */
   noteArrival(sessionId: string): void;
 }
@@ -88,6 +116,10 @@ export function createPullRequestRecords(
   const update =
     db.prepare(`UPDATE pull_request SET number = coalesce(?, number), url = coalesce(?, url), state = ?,
     asked_at = ? WHERE session_id = ?`);
+  const updateChecks = db.prepare(
+    `UPDATE pull_request SET checks = ?, failed_check = ?
+     WHERE session_id = ? AND (checks IS NOT ? OR failed_check IS NOT ?)`,
+  );
   const arrive = db.prepare('UPDATE pull_request SET in_base = 1 WHERE session_id = ?');
   return {
     find(sessionId) {
@@ -114,6 +146,10 @@ export function createPullRequestRecords(
         clock.now(),
       );
     },
+    setChecks(sessionId, checks) {
+      const { state, failed } = checks ?? { state: null, failed: null };
+      return updateChecks.run(state, failed, parseId('s', sessionId), state, failed).changes > 0;
+    },
     noteArrival(sessionId) {
       arrive.run(parseId('s', sessionId));
     },
@@ -139,7 +175,7 @@ export function recordStateOfWork(
 export function appendPullRequest(
   events: Pick<EventLog, 'append'>,
   { sessionId, taskId, title }: Pick<Session, 'sessionId' | 'taskId' | 'title'>,
-  { number, state, url }: PullRequest,
+  { number, state, url, checks }: PullRequest,
   isOpened: boolean,
   by: CallAuthor,
 ): void {
@@ -149,6 +185,6 @@ export function appendPullRequest(
     taskId,
     sessionId,
     ...by,
-    data: { title, number, state, url, detail, opened: isOpened },
+    data: { title, number, state, url, checks, detail, opened: isOpened },
   });
 }

@@ -19,7 +19,13 @@ import type { EventLog, Storage } from '../storage/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { PullRequestPolicy } from './config.ts';
 import { findFirstSession, type PreparationDeps } from './prepare.ts';
-import { appendPullRequest, type PullRequest, recordStateOfWork } from './records.ts';
+import {
+  appendPullRequest,
+  type ChecksState,
+  type PullRequest,
+  recordStateOfWork,
+  sumUpChecks,
+} from './records.ts';
 import type { PullRequestRound, PullRequestRounds } from './rounds.ts';
 import type { ForgeComments } from './send-comments.ts';
 import { cleanLog, type FailedCheck, type FollowUpPrompt, writeRedPrompt } from './write-red-prompt.ts';
@@ -290,8 +296,19 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     );
   }
 
+  /** Records the state of its checks, and reports it if it has changed. */
+  async function noteChecks(session: Session, checks: ChecksState | null): Promise<void> {
+    const known = records.find(session.sessionId)?.checks ?? null;
+    if (known?.state === checks?.state && known?.failed === checks?.failed) return;
+    await storage.write(() => {
+      if (!records.setChecks(session.sessionId, checks)) return;
+      const pull = records.find(session.sessionId);
+      if (pull !== null) appendPullRequest(events, session, pull, false, SVC);
+    });
+  }
+
   async function lookAtChecks(watched: WatchedPullRequest, forge: Forge, live: Live): Promise<void> {
-    const { first, policy, pull } = watched;
+    const { session, first, policy, pull } = watched;
     await withdrawRounds(
       first.sessionId,
       'the pull request has newer commits',
@@ -300,6 +317,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     );
     const counted = await forge.listChecks(nameForForge(watched));
     const failed = counted.filter(({ state }) => state === 'failed');
+    await noteChecks(session, sumUpChecks(counted));
     if (failed.length === 0) {
       live.redSince = null;
       if (counted.length > 0 && counted.every(({ state }) => state === 'passed'))

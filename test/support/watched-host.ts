@@ -4,6 +4,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import type { EngineClient } from '../../engine/index.ts';
 import { describeKind, makeForgeWorkspace, startForge, type TestForge, type TestForgeKind } from './forge.ts';
 import { followIssue, writeJourneyYaml } from './issue-journey.ts';
+import { logMachineIn, setUpServer, startTestServer } from './server/linked-server.ts';
 import { until } from './wait.ts';
 import type { TestWorkspace } from './workspaces/workspace.ts';
 
@@ -106,6 +107,49 @@ export function describeWatchedHost(kind: TestForgeKind): void {
       const tip = execFileSync('git', ['-C', forge.bare, 'rev-parse', branch], { encoding: 'utf8' }).trim();
       assert.equal(tip, updated.head_commit);
       assert.equal((await show(session)).branch_state, 'continued');
+    });
+
+    test('the page of a linked server shows the checks of a pull request as they change, and how it ended', async (t) => {
+      const server = await startTestServer();
+      t.after(async () => {
+        await client.call('link.stop', {});
+        await server.close();
+      });
+      const ann = await setUpServer(server);
+      await client.call('link.start', { server: server.url, token: await logMachineIn(server, ann) });
+      const { number, branch } = await open('never');
+      const shows = (words: string) =>
+        until(
+          async () => (await ann.get('/app/runs')).text.includes(`pull request #${number}</a> ${words}</td>`),
+          words,
+        );
+      await shows('open');
+      const show = async (
+        name: string,
+        conclusion: 'success' | 'failure' | null,
+        words: string,
+      ): Promise<void> => {
+        forge.host.setCheck(branch, { name, conclusion });
+        await poll();
+        await shows(words);
+      };
+      await show('unit <b>', null, 'open, checks pending');
+      await show('unit <b>', 'success', 'open, checks passed');
+      await show('lint', 'failure', 'open, checks failed: lint');
+      await show(`unit <b>${'x'.repeat(300)}`, 'failure', 'open, checks failed: lint');
+      await show('lint', 'success', `open, checks failed: unit &lt;b&gt;${'x'.repeat(92)}`);
+      const count = async () => (await client.call('event.list', {})).length;
+      const before = await count();
+      await poll();
+      assert.equal(await count(), before, 'nothing is reported twice');
+      forge.host.merge(number);
+      await poll();
+      await until(
+        async () => (await ann.get('/app/runs')).text.includes(`pull request #${number}</a> merged`),
+        'the merge',
+      );
+      const stored = await server.parts.db.selectFrom('workspace_events').select('body').execute();
+      assert.ok(!stored.some(({ body }) => body.includes(branch)), 'no branch has left');
     });
 
     test('a follow-up that still waits is cancelled once the check passes without another commit', async () => {

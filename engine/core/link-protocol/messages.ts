@@ -14,6 +14,8 @@ export const MOST_EVENTS = 100;
 export const LARGEST_EVENTS_BYTES = 256 * 1024;
 /** Maximum of a list of pending decisions. */
 export const MOST_DECISIONS = 500;
+/** Sessions that have not ended, in the same request. */
+export const MOST_SESSIONS = 500;
 export const LARGEST_DECISIONS_BYTES = 2 * 1024 * 1024;
 /** Maximum seconds of a long poll. */
 export const LONGEST_POLL_S = 25;
@@ -81,6 +83,23 @@ export const leaseAnswer = z.strictObject({
 /** `POST /v1/workspace/token`: the old token is valid until the new one was used. */
 export const tokenAnswer = linkAnswer.pick({ token: true, server_time: true });
 
+/** A pull request, and its checks as the workspace saw them last. */
+export const linkPullRequest = z.strictObject({
+  number: z.int().min(1),
+  url: z
+    .url({ protocol: /^https$/ })
+    .max(600)
+    .describe('its page'),
+  state: z.enum(['open', 'merged', 'closed']),
+  // Left out if unknown, so that servers of earlier versions accept the rest.
+  checks: z
+    .strictObject({
+      state: z.enum(['pending', 'passed', 'failed']),
+      failed: shortText('the first that failed; null if `server.titles` is `none`').nullable(),
+    })
+    .optional(),
+});
+
 /** The transmitted part of an outbound event: its envelope (docs/automate/events.md) reduced. */
 export const linkEvent = z.strictObject({
   id: z
@@ -98,19 +117,24 @@ export const linkEvent = z.strictObject({
   title: titleField,
   reason: plainText(300).nullable().describe('written by svc, never text that a person typed'),
   // Left out of all other events, so that servers of earlier versions refuse only these.
-  pull_request: z
-    .strictObject({
-      number: z.int().min(1),
-      url: z
-        .url({ protocol: /^https$/ })
-        .max(600)
-        .describe('its page'),
-      state: z.enum(['open', 'merged', 'closed']),
-    })
+  pull_request: linkPullRequest
     .optional()
-    .describe('only in `pull_request`: that of the session, opened, merged or closed'),
+    .describe('only in `pull_request`: that of the session, when it or the state of its checks changes'),
 });
 export type LinkEvent = z.output<typeof linkEvent>;
+
+/** A session that has not ended. */
+export const liveSession = z.strictObject({
+  session_id: id('s', 'such as `s-9`'),
+  state: z.enum(['queued', 'running', 'paused']),
+  reason: plainText(300).nullable().describe('why it is paused, written by svc'),
+  since: time.describe('when it was created'),
+  title: titleField,
+  project: shortText('its id').nullable(),
+  agent: shortText('the preset').nullable(),
+  pull_request: linkPullRequest.nullable(),
+});
+export type LiveSession = z.output<typeof liveSession>;
 
 /** `POST /v1/events` */
 export const eventsRequest = z.strictObject({
@@ -171,6 +195,11 @@ export const decisionsRequest = z.strictObject({
     )
     .describe('oldest first'),
   more: z.int().min(0).describe('number of further waiting decisions'),
+  sessions: z
+    .array(liveSession)
+    .max(MOST_SESSIONS)
+    .default([])
+    .describe('those that have not ended, the newest; none if `server.events` leaves out `dispatched`'),
 });
 export type DecisionsRequest = z.output<typeof decisionsRequest>;
 export const timeAnswer = z.strictObject({ server_time: time });

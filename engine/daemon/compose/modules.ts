@@ -62,6 +62,7 @@ export function createModules(shared: SharedDependencies) {
   const outside = createOutsideModules(shared, workers, {
     ...{ board, bus, gateway, leases: access.leases },
     lookAtPullRequests: pullRequests.watch.lookSoon,
+    findPullRequest: records.find,
   });
   const hooks = createHookModule(shared, { workers, knowledge, board, bus });
 

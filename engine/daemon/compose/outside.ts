@@ -9,6 +9,7 @@ import { type EngineGateway, sumByTier } from '../../gateway/index.ts';
 import { type AccountLeases, createLink, type Link } from '../../link/index.ts';
 import { buildLinkEvent } from '../../link/outgoing.ts';
 import { createNotify } from '../../notify/index.ts';
+import type { PullRequestRecords } from '../../pull-requests/index.ts';
 import { createConfiguredReceiver } from '../../receiver/configured.ts';
 import { createReceiver, type LookAtPullRequests } from '../../receiver/index.ts';
 import { createListeners } from '../../receiver/listeners.ts';
@@ -41,6 +42,7 @@ export function createOutsideModules(
     gateway: EngineGateway;
     leases: AccountLeases;
     lookAtPullRequests: LookAtPullRequests;
+    findPullRequest: PullRequestRecords['find'];
   },
 ) {
   const { storage, events, clock, log, env, root, dataId, config, secret, requireConsent, closing } = shared;
@@ -92,6 +94,8 @@ export function createOutsideModules(
     tasks,
     decisions,
     workflow,
+    sessions,
+    findPullRequest: others.findPullRequest,
     requireConsent,
     leases: others.leases,
     sumTierTokens: (day, since) => sumByTier(config(), others.gateway.books.sumSpentByProvider(day, since)),

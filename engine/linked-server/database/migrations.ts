@@ -1,13 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 import { SvcError } from '../../core/base/errors.ts';
 import { FIRST_SCHEMA_NUMBER } from '../../storage/index.ts';
+import { addSessions } from './add-sessions.ts';
 import { createTables } from './create-tables.ts';
 import type { Tables } from './tables.ts';
 
 /** One step of the schema. A released step is never changed; the next one follows it. */
 type SchemaStep = (schema: Kysely<Tables>) => Promise<void>;
 
-export const SERVER_SCHEMA: readonly SchemaStep[] = [createTables];
+export const SERVER_SCHEMA: readonly SchemaStep[] = [createTables, addSessions];
 
 /** The location of the schema's number. */
 export const SCHEMA_KEY = 'schema';

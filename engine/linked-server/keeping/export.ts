@@ -25,6 +25,7 @@ export const KEYS: Record<keyof Tables, readonly string[]> = {
   machines: ['id'],
   workspaces: ['id'],
   workspace_events: ['workspace_id', 'id'],
+  workspace_sessions: ['workspace_id'],
   pending_decisions: ['workspace_id', 'decision_id'],
   commands: ['id'],
   device_requests: ['device_hash'],

@@ -23,7 +23,7 @@ export interface WaitingPage extends Omit<ListPage<WaitingDecision>, 'rows'> {
 
 /** The pending decisions of workspaces, as last reported. */
 export interface PendingDecisions {
-  /** Replaces everything that the workspace has reported before. */
+  /** Replaces everything that the workspace has reported before, with its sessions. */
   replace(workspace: LinkedWorkspace, told: DecisionsRequest): Promise<void>;
   /** Lists those of an account, the oldest first. */
   list(account: string, wish?: PageWish): Promise<WaitingPage>;
@@ -67,7 +67,7 @@ export function createPendingDecisions({
       .where('pending_decisions.account_id', '=', account);
 
   return {
-    async replace({ id, account_id, channels: before }, { decisions, channels, more }) {
+    async replace({ id, account_id, channels: before }, { decisions, channels, more, sessions }) {
       const after = channels.join(',');
       await db.transaction().execute(async (trx) => {
         await trx
@@ -92,6 +92,12 @@ export function createPendingDecisions({
               })),
             )
             .execute();
+        const body = JSON.stringify(sessions);
+        await trx
+          .insertInto('workspace_sessions')
+          .values({ workspace_id: id, account_id, body })
+          .onConflict((same) => same.column('workspace_id').doUpdateSet({ body }))
+          .execute();
         await follower.followDecisions(trx, id, after !== before);
       });
       follower.wake();

@@ -4,8 +4,19 @@ import type { SignedIn } from '../people/people.ts';
 import { Page, TableHead, Time } from './layout.tsx';
 
 const describeState = ({ state, reason }: ListedRun, isConnected: boolean): string => {
-  if (state === 'running' && !isConnected) return 'was running when its workspace was last connected';
-  return reason === null ? state : `${state}: ${reason}`;
+  const words = state === 'queued' ? 'waiting for its turn' : state;
+  if (isLive(state) && !isConnected) return `was ${words} when its workspace was last connected`;
+  return reason === null ? words : `${words}: ${reason}`;
+};
+
+const isLive = (state: ListedRun['state']): boolean => LIVE.includes(state);
+const LIVE: readonly ListedRun['state'][] = ['queued', 'running', 'paused'];
+
+const CHECK_WORDS = { pending: 'checks pending', passed: 'checks passed', failed: 'checks failed' } as const;
+
+const describeChecks = ({ checks }: NonNullable<ListedRun['pullRequest']>): string => {
+  if (checks === undefined) return '';
+  return `, ${CHECK_WORDS[checks.state]}${checks.failed === null ? '' : `: ${checks.failed}`}`;
 };
 
 /** Lists running sessions of all workspaces of the account, and the last finished ones. */
@@ -39,6 +50,7 @@ export function RunsPage({
                     rel="noreferrer"
                   >{`pull request #${run.pullRequest.number}`}</a>{' '}
                   {run.pullRequest.state}
+                  {describeChecks(run.pullRequest)}
                 </>
               ) : null}
             </td>

@@ -11,6 +11,7 @@ import { lostRunsSchema } from './lost-runs.ts';
 import { memorySchema } from './memory.ts';
 import { memorySuccessorsSchema } from './memory-successors.ts';
 import { memoryVectorsSchema } from './memory-vectors.ts';
+import { pullRequestChecksSchema } from './pull-request-checks.ts';
 import { pullRequestOrdersSchema } from './pull-request-orders.ts';
 import { pullRequestRoundsSchema } from './pull-request-rounds.ts';
 import { rerunMachinesSchema } from './rerun-machines.ts';
@@ -59,4 +60,5 @@ export const WORKSPACE_SCHEMA: readonly string[] = [
   pullRequestRoundsSchema,
   taskOrderSchema,
   forgeCommentsSchema,
+  pullRequestChecksSchema,
 ];

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { systemClock } from '../../../engine/core/base/clock.ts';
+import { logMachineIn, setUpServer, startTestServer } from '../../support/server/linked-server.ts';
 import { until } from '../../support/wait.ts';
 import { requireLocalPath } from '../../support/workspaces/local-path.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
@@ -76,6 +78,38 @@ describe('a limit with a known end', () => {
     await until(async () => (await rig.session(session_id)).state === 'ended');
     assert.equal(rig.starts().length, before + 2);
     assert.equal((await rig.task(task_id)).status, 'done');
+  });
+
+  test('the page of a linked server shows the session as paused with its reason, and then how it ended', async (t) => {
+    const server = await startTestServer({ clock: systemClock });
+    const here = rig.here();
+    t.after(async () => {
+      await here.call('link.stop', {});
+      await server.close();
+    });
+    const ann = await setUpServer(server);
+    const { session_id, task_id } = await rig.run(limited(Date.now() + DAY));
+    await rig.settled(session_id);
+    await here.call('link.start', { server: server.url, token: await logMachineIn(server, ann) });
+    const shows = (words: RegExp) =>
+      until(async () => {
+        const rows = (await ann.get('/app/runs')).text.split('<tr>');
+        return rows.some((row) => row.includes(`>${session_id}<`) && words.test(row));
+      }, String(words));
+    await shows(/>paused: (?:usage_limit|rate_limited): /);
+    await here.call('worker.resume', { session: session_id });
+    await until(async () => (await rig.session(session_id)).state === 'ended');
+    assert.equal((await rig.task(task_id)).status, 'done');
+    await shows(/>ready</);
+    const { session_id: cancelled, task_id: task } = await rig.run(['sleep 600']);
+    const shown = () =>
+      until(async () => {
+        const rows = (await ann.get('/app/runs')).text.split('<tr>');
+        return rows.find((row) => row.includes(`>${cancelled}<`)) ?? '';
+      }, 'the running session');
+    assert.match(await shown(), />(?:running|waiting for its turn)</);
+    await here.call('task.cancel', { id: task });
+    await until(async () => /failed: cancelled/.test(await shown()), 'the end');
   });
 
   test('work is kept when the task is cancelled, or marked done, during the pause', async () => {

@@ -59,6 +59,7 @@ onBothDatabases((start) => {
       assert.deepEqual(await findTraces(server, shop.id), [
         'workspaces',
         'workspace_events',
+        'workspace_sessions',
         'pending_decisions',
         'commands',
         'targets',
@@ -68,7 +69,7 @@ onBothDatabases((start) => {
       assert.match(page.text, /The workspace itself loses nothing/);
       assert.deepEqual(
         (await findTraces(server, shop.id)).length,
-        6,
+        7,
         'the confirmation page changes nothing',
       );
       const polling = shop.call('GET', '/v1/commands?after=9&wait=25&instance=a');

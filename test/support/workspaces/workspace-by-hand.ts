@@ -4,6 +4,7 @@ import type {
   CommandOutcome,
   CommandsAnswer,
   LinkEvent,
+  LiveSession,
   PendingDecision,
 } from '../../../engine/core/link-protocol/messages.ts';
 import { type Browser, logMachineIn, type Read, type TestServer } from '../server/linked-server.ts';
@@ -16,6 +17,8 @@ export interface WorkspaceByHand {
   call(method: string, path: string, body?: object): Promise<{ status: number; text: string }>;
   /** Reports the pending decisions. */
   tellPending(decisions: Partial<PendingDecision>[], channels?: readonly string[]): Promise<void>;
+  /** Reports the sessions that have not ended. */
+  tellSessions(sessions: Partial<LiveSession>[]): Promise<void>;
   tellEvents(events: Partial<LinkEvent>[]): Promise<void>;
   /** Waits for the next command and answers it. */
   obey(outcome: Partial<CommandOutcome>): Promise<CommandsAnswer['commands'][number]>;
@@ -75,6 +78,24 @@ export async function linkByHand(
         channels,
         more: 0,
         decisions: decisions.map((each) => makePendingDecision({ hash: HASH, since: now(), ...each })),
+      }),
+    tellSessions: (sessions) =>
+      tell('PUT', '/v1/decisions', {
+        workspace: name,
+        channels: ['page'],
+        more: 0,
+        decisions: [],
+        sessions: sessions.map((each) => ({
+          session_id: 's-1',
+          state: 'running',
+          reason: null,
+          since: now(),
+          title: 'Repair the login form',
+          project: null,
+          agent: 'claude',
+          pull_request: null,
+          ...each,
+        })),
       }),
     tellEvents: (events) =>
       tell('POST', '/v1/events', {

@@ -65,6 +65,15 @@ interface WorkspaceEventTable {
   body: string;
 }
 
+/** The sessions of a workspace that have not ended, as it reported them last. */
+interface WorkspaceSessionsTable {
+  workspace_id: string;
+  /** The account of its workspace, which it is deleted with. */
+  account_id: string;
+  /** JSON, a list of `liveSession`. */
+  body: string;
+}
+
 interface PendingDecisionTable {
   /** The account of its workspace, which it is deleted with. */
   account_id: string;
@@ -125,6 +134,7 @@ export interface LinkTables {
   device_requests: DeviceRequestTable;
   workspaces: WorkspaceTable;
   workspace_events: WorkspaceEventTable;
+  workspace_sessions: WorkspaceSessionsTable;
   pending_decisions: PendingDecisionTable;
   commands: CommandTable;
   used_signatures: UsedSignatureTable;
