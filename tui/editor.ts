@@ -10,9 +10,14 @@ import { holdSignalsDuring } from './foreground.ts';
  * Opens a text in the person's editor ($VISUAL, $EDITOR, vi) on this terminal and returns the edited text. The file
  * is in a private folder that is always removed. Throws `tool_missing` if the editor fails.
  * @param name file name, for the editor's title and highlighting
+ * @param editor another one, for this kind of text
  */
-export async function editText(text: string, name: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const editor = env.VISUAL || env.EDITOR || 'vi';
+export async function editText(
+  text: string,
+  name: string,
+  env: NodeJS.ProcessEnv,
+  editor = env.VISUAL || env.EDITOR || 'vi',
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-edit-'));
   try {
     const file = join(folder, name);

@@ -17,6 +17,7 @@ import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle, type PaintFunction, paintPatch } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
+import { editMessage, orKeepMessage, requireEditingTerminal } from './promote-message.ts';
 import { edit, shell } from './worktree-enter.ts';
 import { fetchBranch } from './worktree-fetch.ts';
 import { openCheckout } from './worktree-open.ts';
@@ -232,6 +233,7 @@ export const promoteCommand = defineCommand({
       multiple: true,
       about: 'message of the merge or squashed commit; each one is a paragraph',
     },
+    edit: { type: 'boolean', about: 'edit that message first' },
     keep: { type: 'boolean', about: 'keep the worktree and the branch' },
     keepOthers: { type: 'boolean', about: 'in a race: do not discard the others' },
     head: { type: 'string', value: 'commit', about: 'only if the branch is still at this commit' },
@@ -240,24 +242,38 @@ export const promoteCommand = defineCommand({
     'worktree promote s-12',
     'worktree promote s-12 --strategy rebase',
     "worktree promote s-12 --squash -m 'Fix the login'",
+    'worktree promote s-12 --squash --edit',
   ],
   async run(context) {
-    const { base, squash, message: paragraphs = [], keep, keepOthers, head } = context.flags;
-    const message = paragraphs.join('\n\n');
-    if (paragraphs.length > 0 && message.trim() === '') throw new SvcError('usage', 'the message is empty');
+    const { base, squash, message: paragraphs = [], edit: edits, keep, keepOthers, head } = context.flags;
+    const given = paragraphs.join('\n\n');
+    if (paragraphs.length > 0 && given.trim() === '') throw new SvcError('usage', 'the message is empty');
     if (squash && (context.flags.strategy ?? 'squash') !== 'squash')
       throw new SvcError('usage', `--squash contradicts --strategy ${context.flags.strategy}`);
     const strategy = squash ? 'squash' : context.flags.strategy;
+    if (edits && strategy === 'rebase')
+      throw new SvcError('usage', 'a rebase keeps the messages of the commits, so there is none to edit');
+    if (edits) requireEditingTerminal(context);
     const client = await context.engine();
-    const promoted = await client.call('worktree.promote', {
-      session: context.arg(0),
-      ...(base === undefined ? {} : { base }),
+    const wanted = { session: context.arg(0), ...(base === undefined ? {} : { base }) };
+    const how = strategy === 'squash' ? strategy : 'merge';
+    const draft = edits ? await client.call('worktree.message', { ...wanted, strategy: how }) : null;
+    const message = draft === null ? given : await editMessage(given || draft.message, context.env);
+    if (draft !== null && message === '') {
+      context.note('the message is empty, so nothing was changed');
+      return EXIT.failure;
+    }
+    // The message is about this commit.
+    const pinned = head ?? draft?.head;
+    const promoting = client.call('worktree.promote', {
+      ...wanted,
       ...(strategy === undefined ? {} : { strategy }),
       ...(message === '' ? {} : { message }),
       ...(keep ? { keep } : {}),
       ...(keepOthers ? { keep_others: true } : {}),
-      ...(head === undefined ? {} : { head }),
+      ...(pinned === undefined ? {} : { head: pinned }),
     });
+    const promoted = await (draft === null ? promoting : orKeepMessage(message, promoting));
     context.result(promoted, (each) =>
       formatFacts([
         [
@@ -280,6 +296,7 @@ export const promoteCommand = defineCommand({
       ]),
     );
     noteWarnings(context, promoted.warnings);
+    return 0;
   },
 });
 

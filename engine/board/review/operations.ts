@@ -53,6 +53,19 @@ export function worktreeOperations({
       run: actions.tryPromotion,
     }),
     operation({
+      name: 'worktree.message',
+      about:
+        'Write the message that promoting a session’s branch would use, and the commit that it is about.',
+      seat: 'chair',
+      changes: false,
+      input: z.strictObject({
+        session: z.string(),
+        base: z.string().optional(),
+        strategy: z.enum(['merge', 'squash']).default('merge'),
+      }),
+      run: actions.draftMessage,
+    }),
+    operation({
       name: 'worktree.open',
       about:
         'Check the newest commit of a session out in a folder of this machine, also while it runs on another one; an earlier checkout of it is moved forward.',

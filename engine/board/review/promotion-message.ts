@@ -10,6 +10,13 @@ function findBeginning(sessions: Pick<WorktreeActionsDeps['sessions'], 'get'>, s
   return before.promotedAt === null ? findBeginning(sessions, before) : session;
 }
 
+/** Writes the message of a merge commit. */
+export const writeMergeMessage = ({
+  branch,
+  title,
+  taskId,
+}: Pick<Session, 'branch' | 'title' | 'taskId'>): string => `Merge ${branch}: ${title} (${taskId})`;
+
 /** Names the work of a session after the task that began it, for the commit that is made of it. */
 export function describePromotedWork(
   { sessions, getTask }: Pick<WorktreeActionsDeps, 'sessions' | 'getTask'>,

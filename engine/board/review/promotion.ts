@@ -7,7 +7,7 @@ import { optionalField } from './base-option.ts';
 import type { WantedSession, WorktreeActionsDeps } from './deps.ts';
 import type { EndedSession } from './ended-session.ts';
 import { createPromotionCleanup, type PromotionResult } from './promotion-cleanup.ts';
-import { describePromotedWork } from './promotion-message.ts';
+import { describePromotedWork, writeMergeMessage } from './promotion-message.ts';
 import type { UndoRecords } from './undo-records.ts';
 import type { WorktreeRemoval } from './worktree-removal.ts';
 
@@ -103,7 +103,7 @@ export function createPromotion(
     const { doubts: warnings, head: verified } = await checkEvidence(deps, sessionId);
     const head = wanted.head ?? verified;
     const { strategy = 'merge' } = wanted;
-    const standard = strategy === 'merge' ? `Merge ${branch}: ${title} (${taskId})` : undefined;
+    const standard = strategy === 'merge' ? writeMergeMessage(session) : undefined;
     const message = wanted.message?.replaceAll('\r\n', '\n').trim() ?? standard;
     const found = await worktrees.findRepository(repository);
     const promoted = await worktrees

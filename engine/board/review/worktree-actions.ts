@@ -8,7 +8,7 @@ import { createDiscardActions, type DiscardActions } from './discard-actions.ts'
 import { type EndedSession, resolveEndedSession } from './ended-session.ts';
 import { createWorktreeLister, type WantedWorktrees, type WorktreeList } from './list-worktrees.ts';
 import { createPromotion, type PromoteSession } from './promotion.ts';
-import { describePromotedWork } from './promotion-message.ts';
+import { describePromotedWork, writeMergeMessage } from './promotion-message.ts';
 import { createWorktreePruner, type PrunedWorktrees } from './prune-worktrees.ts';
 import { createRaceClearing } from './race-clearing.ts';
 import { createUndoActions, type UndoActions } from './undo-actions.ts';
@@ -37,6 +37,11 @@ export interface WorktreeActions
   /** Lists worktrees; throws only if nothing could be read. */
   listWorktrees(wanted: WantedWorktrees, caller: Caller): Promise<WorktreeList>;
   tryPromotion(wanted: WantedSession, caller: Caller): Promise<SessionTrial>;
+  /** Writes the message that a promotion would use, with the branch's commit that it is about. */
+  draftMessage(
+    wanted: WantedSession & { strategy: 'merge' | 'squash' },
+    caller: Caller,
+  ): Promise<{ sessionId: string; head: string; message: string }>;
   promote: PromoteSession;
   /** Returns one result per repository, including unreadable ones. Throws if none could be read. */
   pruneWorktrees(
@@ -87,6 +92,18 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
         sessionId,
         subject,
         ...(await worktrees.tryPromotion({ repository, branch, base, ...began })),
+      };
+    },
+
+    async draftMessage(wanted, caller) {
+      const { session, base } = resolvePromotion(wanted, caller);
+      const { sessionId, repository, branch } = session;
+      const work = describePromotedWork(deps, session);
+      const squash = await worktrees.draftSquashMessage({ repository, branch, base, ...work });
+      return {
+        sessionId,
+        ...squash,
+        ...(wanted.strategy === 'merge' ? { message: writeMergeMessage(session) } : {}),
       };
     },
 

@@ -45,7 +45,12 @@ import { listRepositories, setAsideRepositories } from './inspect/planted-reposi
 import { type RepositoryStatus, readWorktreeStatus, type StatusRequest } from './inspect/status.ts';
 import { isTakenIn } from './inspect/taken-in.ts';
 import { readWorkingFolders, type WorkingFolders } from './inspect/working-folders.ts';
-import { type PromoteRequest, type PromoteResult, promoteBranch } from './merge/promote.ts';
+import {
+  draftSquashMessage,
+  type PromoteRequest,
+  type PromoteResult,
+  promoteBranch,
+} from './merge/promote.ts';
 import { type MergeTrial, type TrialRequest, tryPromotion } from './merge/trial.ts';
 import { type UndonePromotion, type UndoPromotionRequest, undoPromotion } from './merge/undo-promotion.ts';
 import { type DiscardRequest, type DiscardResult, discardWorktree } from './remove/discard.ts';
@@ -192,6 +197,10 @@ export interface Worktrees {
   /** Reports whether a commit is in a branch or tag that is not a session's. False when in doubt. */
   isTakenIn(repository: string, commit: string): Promise<boolean>;
   promote(request: PromoteRequest): Promise<PromoteResult>;
+  /** Writes the message that a squash would use, with the branch's commit that it is about. */
+  draftSquashMessage(
+    request: Parameters<typeof draftSquashMessage>[1],
+  ): ReturnType<typeof draftSquashMessage>;
   /** Reports whether `promote` by merge would succeed; writes nothing. */
   tryPromotion(request: TrialRequest): Promise<MergeTrial>;
   /** The dry run of `prune`. */
@@ -455,7 +464,10 @@ function createBranchReads(
 function createMerges(
   git: Git,
   queue: KeyedQueue,
-): Pick<Worktrees, 'isMerged' | 'isTakenIn' | 'promote' | 'tryPromotion' | 'undoPromotion'> {
+): Pick<
+  Worktrees,
+  'isMerged' | 'isTakenIn' | 'promote' | 'draftSquashMessage' | 'tryPromotion' | 'undoPromotion'
+> {
   return {
     isMerged: (repository, branch, base) => isMerged(git, repository, branch, base),
     isTakenIn: (repository, commit) => isTakenIn(git, repository, commit),
@@ -463,6 +475,7 @@ function createMerges(
       const repository = await resolveRepository(git, request.repository);
       return queue(repository.commonDir, () => promoteBranch(git, { ...request, repository }));
     },
+    draftSquashMessage: (request) => draftSquashMessage(git, request),
     tryPromotion: (request) => tryPromotion(git, request),
     async undoPromotion(request) {
       const repository = await resolveRepository(git, request.repository);

@@ -10,6 +10,7 @@ interface OwnCommit {
   subject: string;
   message: string;
   coauthors: string[];
+  parents: string[];
   /** The environment that gives a commit the same author. */
   author: Record<string, string>;
 }
@@ -21,25 +22,35 @@ const FIELDS = [
   '%an',
   '%ae',
   '%ad',
+  '%P',
   '%(trailers:key=Co-authored-by,only,unfold,separator=%x0A)',
   '%B',
 ];
 
-/** Lists the commits between two, oldest first, without merges. */
-async function listOwnCommits(git: Git, root: string, base: string, tip: string): Promise<OwnCommit[]> {
-  const order = ['--reverse', '--topo-order', '--no-merges'];
+/** Lists the commits between two, each after its parents. */
+async function listOwnCommits(
+  git: Git,
+  root: string,
+  base: string,
+  tip: string,
+  { merges }: { merges: boolean },
+): Promise<OwnCommit[]> {
+  const order = ['--reverse', '--topo-order', ...(merges ? [] : ['--no-merges'])];
   // Only a NUL is in no text of a commit.
   const format = ['--date=raw', '--encoding=UTF-8', '-z', `--format=${FIELDS.join('%x00')}`];
   const { stdout } = await git.run(root, ['log', ...order, ...format, `${base}..${tip}`]);
   const texts = stdout.split('\0');
   return Array.from({ length: Math.floor(texts.length / FIELDS.length) }, (_, at) => {
-    const [id = '', tree = '', subject = '', name = '', email = '', date = '', coauthors = '', message = ''] =
-      texts.slice(at * FIELDS.length);
+    const [id = '', tree = '', subject = '', name = '', email = '', date = '', ...rest] = texts.slice(
+      at * FIELDS.length,
+    );
+    const [parents = '', coauthors = '', message = ''] = rest;
     return {
       id,
       tree,
       subject,
       message: message.trimEnd(),
+      parents: parents.split(' ').filter((each) => each !== ''),
       coauthors: coauthors.split('\n').filter((each) => each !== ''),
       author: { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
     };
@@ -47,28 +58,28 @@ async function listOwnCommits(git: Git, root: string, base: string, tip: string)
 }
 
 /**
- * Gives commits that svc made for a worker another message, on a branch without merges. Everything else of them and
- * of the commits after them stays, and so do the commits before. Returns the new end of the branch.
+ * Gives commits that svc made for a worker another message. Everything else of them and of the commits that follow
+ * them stays, and so do all other commits. Returns the new end of the branch.
  */
 export async function rewordSavedWork(
   git: Git,
   root: string,
   { base, tip, message }: { base: string; tip: string; message: string },
 ): Promise<string> {
-  const commits = await listOwnCommits(git, root, base, tip);
-  const first = commits.findIndex(({ subject }) => isSavedWork(subject));
-  if (first === -1) return tip;
-  let end = commits[first - 1]?.id ?? base;
-  for (const each of commits.slice(first)) {
-    const kept = isSavedWork(each.subject) ? message : each.message;
-    end = await commitTree(git, root, {
-      tree: each.tree,
-      parents: [end],
-      message: kept,
-      env: each.author,
+  const commits = await listOwnCommits(git, root, base, tip, { merges: true });
+  const renewed = new Map<string, string>();
+  for (const { id, tree, subject, message: own, parents, author: env } of commits) {
+    const isSaved = isSavedWork(subject);
+    if (!isSaved && !parents.some((parent) => renewed.has(parent))) continue;
+    const commit = await commitTree(git, root, {
+      tree,
+      parents: parents.map((parent) => renewed.get(parent) ?? parent),
+      message: isSaved ? message : own,
+      env,
     });
+    renewed.set(id, commit);
   }
-  return end;
+  return renewed.get(tip) ?? tip;
 }
 
 /** A longer list helps no reader. */
@@ -84,7 +95,7 @@ export async function writeSquashMessage(
   root: string,
   { base, tip, title, trailers }: { base: string; tip: string; title: string; trailers: readonly string[] },
 ): Promise<string> {
-  const commits = await listOwnCommits(git, root, base, tip);
+  const commits = await listOwnCommits(git, root, base, tip, { merges: false });
   const subjects = new Set(
     commits
       .filter(({ subject }) => !isMeaningless(subject))

@@ -29,7 +29,7 @@ export interface PromoteRequest {
   /** The branch that receives the work. */
   base: string;
   strategy: PromoteStrategy;
-  /** The subject of a squashed commit, and of rebased commits that svc made for a worker. */
+  /** The subject of a squashed commit, and of rebased or merged commits that svc made for a worker. */
   title: string;
   /** The whole message of the merge commit or the squashed one; by default it is made from the title. */
   message?: string;
@@ -209,8 +209,10 @@ async function computePromotion(
     }
     // The work already arrived, perhaps squashed or picked: a merge commit would only add noise.
     if (tree === beforeTree) return null;
-    if (strategy === 'merge')
-      return commitTree(git, root, { tree, parents: [before, tip], message: message ?? title });
+    if (strategy === 'merge') {
+      const named = await rewordSavedWork(git, root, { base: before, tip, message: title });
+      return commitTree(git, root, { tree, parents: [before, named], message: message ?? title });
+    }
     const { trailers = [] } = request;
     const written = message ?? (await writeSquashMessage(git, root, { base: before, tip, title, trailers }));
     return commitTree(git, root, { tree, parents: [before], message: written });
@@ -232,6 +234,17 @@ async function computePromotion(
 /** Reports whether the base holds the work of the branch (R3). */
 async function isWorkIn(git: Git, where: GitRepository, { before, tip }: BranchTips): Promise<boolean> {
   return (await findMergeStates(git, where, before, [tip])).get(tip)?.merged ?? false;
+}
+
+/** Writes the message that a squash would use, with the branch's commit that it is about. */
+export async function draftSquashMessage(
+  git: Git,
+  request: Pick<PromoteRequest, 'repository' | 'branch' | 'base' | 'title' | 'trailers'>,
+): Promise<{ head: string; message: string }> {
+  const { root } = await resolveRepository(git, request.repository);
+  const { before, tip } = await resolveTips(git, root, request);
+  const { title, trailers = [] } = request;
+  return { head: tip, message: await writeSquashMessage(git, root, { base: before, tip, title, trailers }) };
 }
 
 /**

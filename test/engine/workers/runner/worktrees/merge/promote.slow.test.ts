@@ -357,11 +357,57 @@ describe('the commits that a promotion makes', () => {
     assert.deepEqual(subjects().slice(-2), ['of the base', 'Promote s-1']);
   });
 
-  test('a merge keeps the commits of the branch as they are', async () => {
-    const tip = work({ 'a.txt': 'a\n' }, WIP);
+  test('a merge keeps the commits of a worker as they are', async () => {
+    work({ 'a.txt': 'a\n' }, 'add a');
+    const tip = work({ 'b.txt': 'b\n' }, 'svc: work on b');
     await promote('merge');
     assert.equal(repository.git('rev-parse', 'main^2'), tip);
     assert.equal(message(), 'Promote s-1');
+  });
+
+  test('a merge names what a worker did not commit after the title, also behind a merge of the base', async () => {
+    const first = work({ 'a.txt': 'a\n' }, 'add a');
+    work({ 'b.txt': 'b\n' }, WIP);
+    const moved = repository.commit({ 'README.md': 'of the base\n' }, 'of the base');
+    repository.gitIn(path, 'merge', '--quiet', '-m', 'take the base', 'main');
+    work({ 'c.txt': 'ä\n' }, 'Größe\n\n# not a comment\n\nKey: value');
+    work({ 'd.txt': 'd\n' }, WIP);
+    const shape = (range: string) =>
+      repository.git('log', '--reverse', '--topo-order', '--format=%T %an <%ae> %ad', '--date=raw', range);
+    const [before, tip] = [shape('main..svc/s-1'), repository.git('rev-parse', 'svc/s-1')];
+    const { head } = await promote('merge', 'main', { message: 'Merge it' });
+    assert.deepEqual([head, repository.git('rev-parse', 'svc/s-1')], [tip, tip], 'the branch stays');
+    assert.equal(shape('main^1..main^2'), before);
+    assert.equal(repository.git('rev-parse', 'main^1'), moved);
+    assert.equal(repository.git('rev-parse', 'main^2~2^2'), moved, 'a merge stays a merge');
+    assert.equal(repository.git('rev-parse', 'main^2~2^1^1'), first, 'a commit before it is not rewritten');
+    assert.deepEqual(
+      repository.git('log', '--reverse', '--topo-order', '--format=%s', 'main^1..main').split('\n'),
+      ['add a', 'Promote s-1', 'take the base', 'Größe', 'Promote s-1', 'Merge it'],
+    );
+    assert.equal(message('main^2~1'), 'Größe\n\n# not a comment\n\nKey: value');
+    assert.doesNotMatch(repository.git('log', '--format=%B', 'main'), /work in progress/);
+    assert.equal(repository.git('ls-tree', '--name-only', 'main', 'd.txt'), 'd.txt');
+    assert.equal(await isMerged(), true);
+    assert.equal((await promote('merge')).alreadyMerged, true);
+  });
+
+  test('a merge that named commits is known as merged after later changes to the same lines', async () => {
+    work({ 'a.txt': 'a\n' }, WIP);
+    work({ 'b.txt': 'b\n' }, 'add b');
+    await promote('merge');
+    repository.commit({ 'a.txt': 'rewritten\n', 'b.txt': 'rewritten\n' });
+    assert.equal(await isMerged(), true);
+  });
+
+  test('work that follows a merge of the same branch is merged too, and the branch needs no new one', async () => {
+    work({ 'a.txt': 'a\n' }, WIP);
+    await promote('merge');
+    work({ 'b.txt': 'b\n' }, 'more');
+    const { alreadyMerged } = await promote('merge');
+    assert.equal(alreadyMerged, false);
+    assert.equal(repository.git('ls-tree', '--name-only', 'main', 'a.txt', 'b.txt'), 'a.txt\nb.txt');
+    assert.doesNotMatch(repository.git('log', '--format=%B', 'main'), /work in progress/);
   });
 
   test('squashed work is already merged after later changes to the same lines, which would conflict', async () => {
