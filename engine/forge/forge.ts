@@ -30,7 +30,8 @@ export interface ForgeComment {
 /** A check of a commit, as the code host reports it. */
 export interface CommitCheck {
   name: string;
-  state: 'pending' | 'passed' | 'failed';
+  /** A cancelled one has neither passed nor failed, and no result comes. */
+  state: 'pending' | 'passed' | 'failed' | 'cancelled';
   /** The id of its log; null if there is none that can be read. */
   jobId: number | null;
   url: string | null;
@@ -97,6 +98,9 @@ export interface ForgePullRequest {
 /** What the mark of each comment of svc starts with; a reader does not see it. */
 export const COMMENT_MARK = '<!-- svc ';
 
+export const listFailed = (checks: readonly CommitCheck[]): string[] =>
+  checks.filter(({ state }) => state === 'failed').map(({ name }) => name);
+
 /** A comment to post. */
 export interface WantedComment {
   on: 'issue' | 'pull_request';
@@ -132,6 +136,8 @@ export interface Forge {
   readPullRequest(pull: ForgePullRequest): Promise<ReportedPullRequest>;
   /** Lists the checks of a commit that count: the required ones, if the base branch requires any. */
   listChecks(pull: ForgePullRequest): Promise<CommitCheck[]>;
+  /** Lists the names of the checks that have failed at any commit of a repository. */
+  listFailedNames(repository: string, commit: string): Promise<string[]>;
   /** Reads the end of the log of a check that has a `jobId`. */
   readLog(pull: ForgePullRequest, check: CommitCheck): Promise<ForgeText>;
   /** Lists the reviews that may want something and are not known yet; an approval without words does not. */

@@ -1,6 +1,6 @@
 import { SvcError } from '../core/base/errors.ts';
 import type { JsonObject } from '../core/http/body.ts';
-import { type Forge, LABEL_COLOR, LABEL_DESCRIPTION } from './forge.ts';
+import { type CommitCheck, type Forge, LABEL_COLOR, LABEL_DESCRIPTION, listFailed } from './forge.ts';
 import { toIssue } from './github.ts';
 import {
   findJob,
@@ -66,6 +66,9 @@ export function createGiteaForge(requests: ForgeRequests): Forge {
     return null;
   }
 
+  const listAllChecks = (repository: string, commit: string): Promise<CommitCheck[]> =>
+    readAll(`${nameTop(repository)}/commits/${commit}/status`, readStatuses);
+
   return {
     async readRepository(repository) {
       const answer = await requests.get(nameTop(repository));
@@ -125,10 +128,11 @@ export function createGiteaForge(requests: ForgeRequests): Forge {
     },
     async listChecks({ repository, head, base }) {
       const top = nameTop(repository);
-      const all = await readAll(`${top}/commits/${head}/status`, readStatuses);
+      const all = await listAllChecks(repository, head);
       const isRequired = readRequired(await readObject(`${top}/branches/${encodeURIComponent(base)}`));
       return isRequired === null ? all : all.filter(({ name }) => isRequired(name));
     },
+    listFailedNames: async (repository, commit) => listFailed(await listAllChecks(repository, commit)),
     async readLog({ repository, head }, { name, summary }) {
       const path = await findLogPath(repository, head, name).catch((error: unknown) => {
         if (findStatus(error) === 404) return null;

@@ -1,6 +1,13 @@
 import { SvcError } from '../core/base/errors.ts';
 import type { JsonObject } from '../core/http/body.ts';
-import { type Forge, type ForgeIssue, type ForgePage, LABEL_DESCRIPTION } from './forge.ts';
+import {
+  type CommitCheck,
+  type Forge,
+  type ForgeIssue,
+  type ForgePage,
+  LABEL_DESCRIPTION,
+  listFailed,
+} from './forge.ts';
 import {
   chooseNewest,
   readCheckRuns,
@@ -34,6 +41,12 @@ export function createGithubForge(requests: ForgeRequests): Forge {
     for await (const { body } of readPages(requests, path, { size: SIZE, most: MOST_OF_A_COMMIT }))
       found.push(...read(body));
     return found;
+  }
+
+  async function listAllChecks(repository: string, commit: string): Promise<CommitCheck[]> {
+    const top = `${nameTop(repository)}/commits/${commit}`;
+    const runs = chooseNewest(await readAll(`${top}/check-runs`, readCheckRuns));
+    return [...runs, ...(await readAll(`${top}/status`, readStatuses))];
   }
 
   return {
@@ -90,13 +103,13 @@ export function createGithubForge(requests: ForgeRequests): Forge {
     },
     async listChecks({ repository, head, base }) {
       const top = nameTop(repository);
-      const commit = `${top}/commits/${head}`;
-      const runs = chooseNewest(await readAll(`${commit}/check-runs`, readCheckRuns));
-      const statuses = await readAll(`${commit}/status`, readStatuses);
+      const all = await listAllChecks(repository, head);
+      // Which ones count is only asked when that makes a difference.
+      if (all.every(({ state }) => state !== 'failed')) return all;
       const required = readRequired(await readObject(`${top}/branches/${encodeURIComponent(base)}`));
-      const all = [...runs, ...statuses];
       return required.size === 0 ? all : all.filter(({ name }) => required.has(name));
     },
+    listFailedNames: async (repository, commit) => listFailed(await listAllChecks(repository, commit)),
     readLog: ({ repository }, { jobId }) =>
       requests.readText(`${nameTop(repository)}/actions/jobs/${jobId}/logs`),
     async listReviews({ repository, number }, isKnown) {

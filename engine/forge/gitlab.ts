@@ -12,6 +12,7 @@ import {
   cleanTrace,
   type GitlabNote,
   readDiscussion,
+  readFailedNames,
   readJobs,
   readMember,
   readMergeRequest,
@@ -197,6 +198,9 @@ export function createGitlabForge(requests: ForgeRequests): Forge {
       const statuses = await readAll(path, readStatuses);
       return [...jobs, ...statuses.filter(({ name }) => !names.has(name))];
     },
+    listFailedNames: async (repository, commit) =>
+      // Those of jobs, too.
+      readAll(`${nameTop(repository)}/repository/commits/${commit}/statuses`, readFailedNames),
     async readLog({ repository }, { jobId }) {
       const { text, omittedBytes } = await requests.readText(`${nameTop(repository)}/jobs/${jobId}/trace`);
       return { text: cleanTrace(text), omittedBytes };

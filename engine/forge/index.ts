@@ -17,4 +17,4 @@ export {
 export { openForge, readPlace } from './open-forge.ts';
 export { runPersonProgram } from './person-programs.ts';
 export { formatTime } from './read-json.ts';
-export type { ForgeMemory } from './requests.ts';
+export { type ForgeMemory, findStatus } from './requests.ts';

@@ -1,8 +1,17 @@
+import type { JsonObject } from '../core/http/body.ts';
 import type { CommitCheck, ReportedPullRequest, ReviewComment, SubmittedReview } from './forge.ts';
 import { asObject, asText, asWords, listRows } from './read-json.ts';
 
 /** Conclusions that a person has to act on: https://docs.github.com/en/rest/checks/runs */
 const FAILED = new Set(['failure', 'timed_out', 'startup_failure', 'action_required']);
+/** Conclusions without a result. */
+const CANCELLED = new Set(['cancelled', 'stale']);
+
+function readConclusion({ status, conclusion }: JsonObject): CommitCheck['state'] {
+  if (status !== 'completed') return 'pending';
+  const word = asText(conclusion);
+  return FAILED.has(word) ? 'failed' : CANCELLED.has(word) ? 'cancelled' : 'passed';
+}
 
 /** A check run, which may have been repeated under the same name. */
 interface CheckRun extends CommitCheck {
@@ -21,11 +30,10 @@ export function readCheckRuns(body: unknown): CheckRun[] {
   return listRows(asObject(body).check_runs).map((run): CheckRun => {
     const output = asObject(run.output);
     const isAction = asObject(run.app).slug === 'github-actions';
-    const isDone = run.status === 'completed';
     return {
       id: Number(run.id),
       name: asText(run.name),
-      state: !isDone ? 'pending' : FAILED.has(asText(run.conclusion)) ? 'failed' : 'passed',
+      state: readConclusion(run),
       jobId: isAction && Number.isSafeInteger(run.id) ? Number(run.id) : null,
       url: asText(run.html_url) || null,
       summary: [output.title, output.summary, output.text].map(asText).filter(Boolean).join('\n\n'),

@@ -37,6 +37,7 @@ const PENDING = new Set([
 
 function readState(status: unknown, mayFail: unknown): CommitCheck['state'] {
   if (PENDING.has(asText(status))) return 'pending';
+  if (status === 'canceled' && mayFail !== true) return 'cancelled';
   return status === 'failed' && mayFail !== true ? 'failed' : 'passed';
 }
 
@@ -50,6 +51,12 @@ export const readJobs = (body: unknown): CommitCheck[] =>
       url: asText(url) || null,
       summary: asText(reason),
     }),
+  );
+
+/** Reads the names of the failed jobs and statuses of a commit. */
+export const readFailedNames = (body: unknown): string[] =>
+  listRows(body).flatMap(({ name, status, allow_failure: mayFail }) =>
+    readState(status, mayFail) === 'failed' ? [asText(name)] : [],
   );
 
 /** Reads the statuses of a commit, which other programs set: https://docs.gitlab.com/api/commits/#list-commit-statuses */

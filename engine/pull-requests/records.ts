@@ -15,15 +15,15 @@ export interface ChecksState {
 /** Longest name of a check that is stored. */
 const LONGEST_CHECK = 200;
 
-/** Sums checks up: one that failed decides, then one that is pending. Null without any. */
+/** Sums checks up: one that failed decides, then one that has not passed. Null without any. */
 export function sumUpChecks(
-  checks: readonly { name: string; state: ChecksState['state'] }[],
+  checks: readonly { name: string; state: ChecksState['state'] | 'cancelled' }[],
 ): ChecksState | null {
   if (checks.length === 0) return null;
   const failed = checks.find(({ state }) => state === 'failed');
   if (failed !== undefined) return { state: 'failed', failed: failed.name.slice(0, LONGEST_CHECK) };
-  const isPending = checks.some(({ state }) => state === 'pending');
-  return { state: isPending ? 'pending' : 'passed', failed: null };
+  const havePassed = checks.every(({ state }) => state === 'passed');
+  return { state: havePassed ? 'passed' : 'pending', failed: null };
 }
 
 /** The pull request of a session's branch; times are RFC 3339 UTC. */

@@ -91,11 +91,10 @@ export function createForgeComments(deps: ForgeCommentsDeps): ForgeComments {
   ): Promise<Omit<WantedComment, 'mark' | 'since'> | null> {
     if (found.pull.state !== 'open') return null;
     const { repository, number } = found.place;
-    const hasCommit = session.headCommit !== null && session.headCommit !== session.baseCommit;
-    const text = writeReply(
-      await deps.readEvidence(session.sessionId),
-      hasCommit ? session.headCommit : null,
-    );
+    const { headCommit, continues, baseCommit } = session;
+    const former = continues === null ? baseCommit : sessions.get(continues).headCommit;
+    const commit = headCommit === former ? null : headCommit;
+    const text = writeReply(await deps.readEvidence(session.sessionId), commit);
     return { on: 'pull_request', repository, number, text };
   }
 

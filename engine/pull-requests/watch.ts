@@ -11,6 +11,7 @@ import {
   type ForgeMemory,
   type ForgePullRequest,
   findPauseMs,
+  findStatus,
   type PullRequestPlace,
   readPlace,
   type SubmittedReview,
@@ -35,6 +36,10 @@ const SVC = { actor: 'svc', via: 'engine' } as const satisfies CallAuthor;
 /** How often due pull requests are looked for, and how often each is asked about, ms. */
 const LOOK_MS = 5000;
 const INTERVAL_MS = 60_000;
+/** The longest interval, for one that has not changed for hours: reviewers take their time. */
+const LONGEST_INTERVAL_MS = 600_000;
+/** The interval is that part of the time without a change. */
+const QUIET_PART = 20;
 /** The shortest interval, after hooks: a run of tests sends many of them. */
 const HOOK_INTERVAL_MS = 15_000;
 const BACKOFF = { firstMs: INTERVAL_MS, longestMs: 3_600_000 };
@@ -85,6 +90,9 @@ interface Live {
   memory: ForgeMemory;
   nextAt: number;
   askedAt: number;
+  /** What the code host reported last, and since when. */
+  report: string;
+  changedAt: number;
   failures: number;
   /** When a check of the current commit was first seen to have failed. */
   redSince: { head: string; at: number } | null;
@@ -140,7 +148,16 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     const found = lives.get(url);
     if (found !== undefined) return found;
     const live: Live = {
-      ...{ memory: new Map(), nextAt: 0, askedAt: 0, failures: 0, redSince: null, problem: null },
+      ...{
+        memory: new Map(),
+        nextAt: 0,
+        askedAt: 0,
+        report: '',
+        changedAt: 0,
+        failures: 0,
+        redSince: null,
+        problem: null,
+      },
       polling: null,
     };
     lives.set(url, live);
@@ -200,6 +217,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     subjects: readonly string[],
     { title, prompt, why }: FollowUpPrompt,
     reviewers: readonly SubmittedReview[],
+    isInherited = false,
   ): Promise<void> {
     const { onRed, mostRounds } = policy;
     await storage.write(() => {
@@ -207,7 +225,7 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       if (earlier.some((each) => each.kind === kind && subjects.includes(each.subject))) return;
       const made = new Set(earlier.filter((each) => each.kind === 'checks').map(({ taskId }) => taskId)).size;
       const isAuto = kind === 'checks' && onRed === 'auto';
-      const isAlone = isAuto && made < mostRounds && deps.mayRunAlone(task);
+      const isAlone = isAuto && !isInherited && made < mostRounds && deps.mayRunAlone(task);
       const spent =
         isAuto && made >= mostRounds ? `; ${formatCount(made, 'round')} came before this one` : '';
       const held = isAlone ? null : `${why}${spent}`;
@@ -307,6 +325,24 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     });
   }
 
+  /** Lists the failed checks that failed before the work, too: its agent may not be able to fix them. */
+  async function listInherited(
+    watched: WatchedPullRequest,
+    forge: Forge,
+    failed: readonly CommitCheck[],
+  ): Promise<CommitCheck[]> {
+    const { baseCommit } = watched.session;
+    if (baseCommit === null) return [];
+    const before = await forge
+      .listFailedNames(watched.place.repository, baseCommit)
+      .catch((error: unknown): string[] => {
+        // The code host may not have that commit.
+        if (findStatus(error) === null) throw error;
+        return [];
+      });
+    return failed.filter(({ name }) => before.includes(name));
+  }
+
   async function lookAtChecks(watched: WatchedPullRequest, forge: Forge, live: Live): Promise<void> {
     const { session, first, policy, pull } = watched;
     await withdrawRounds(
@@ -316,6 +352,8 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       'superseded',
     );
     const counted = await forge.listChecks(nameForForge(watched));
+    const report = JSON.stringify([pull.head, counted.map(({ name, state }) => [name, state])]);
+    if (report !== live.report) Object.assign(live, { report, changedAt: clock.now() });
     const failed = counted.filter(({ state }) => state === 'failed');
     await noteChecks(session, sumUpChecks(counted));
     if (failed.length === 0) {
@@ -336,11 +374,13 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
       .list(first.sessionId)
       .some(({ kind, subject }) => kind === 'checks' && subject === pull.head);
     if (policy.onRed === 'off' || isKnown || !isFree(watched)) return;
-    const prompt = writeRedPrompt(
-      await readLogs(forge, nameForForge(watched), failed),
-      describeSubject(watched),
-    );
-    await followUp(watched, 'checks', [pull.head], prompt, []);
+    const inherited = await listInherited(watched, forge, failed);
+    const prompt = writeRedPrompt(await readLogs(forge, nameForForge(watched), failed), {
+      ...describeSubject(watched),
+      inherited,
+      base: session.baseCommit ?? '',
+    });
+    await followUp(watched, 'checks', [pull.head], prompt, [], inherited.length > 0);
   }
 
   /** Records that it was merged or closed, and settles its sessions. */
@@ -391,7 +431,9 @@ export function createPullRequestWatch(deps: PullRequestWatchDeps): PullRequestW
     live.askedAt = clock.now();
     live.polling ??= pollOne(watched, live)
       .then(() => {
-        Object.assign(live, { failures: 0, problem: null, nextAt: clock.now() + INTERVAL_MS });
+        const quietMs = clock.now() - live.changedAt;
+        const pauseMs = Math.min(LONGEST_INTERVAL_MS, Math.max(INTERVAL_MS, quietMs / QUIET_PART));
+        Object.assign(live, { failures: 0, problem: null, nextAt: clock.now() + pauseMs });
       })
       .catch((thrown: unknown) => {
         const error = asSvcError(thrown);

@@ -74,8 +74,22 @@ function listNames(names: readonly string[]): string {
 /** Writes the follow-up of failed checks. Names and logs are data from outside. */
 export function writeRedPrompt(
   failed: readonly FailedCheck[],
-  { reference, head, former }: { reference: string; head: string; former: string },
+  {
+    reference,
+    head,
+    former,
+    inherited,
+    base,
+  }: {
+    reference: string;
+    head: string;
+    former: string;
+    /** Those that failed at the commit that the work started from, too. */
+    inherited: readonly CommitCheck[];
+    base: string;
+  },
 ): FollowUpPrompt {
+  const before = listNames(inherited.map(nameCheck));
   const names = failed.map(({ check }) => nameCheck(check));
   const first = failed
     .map(({ log }) => (log === null ? null : findFailingLine(log.text)))
@@ -92,8 +106,13 @@ export function writeRedPrompt(
     title: `${names.length === 1 ? `the check ${names[0]} failed` : `${names.length} checks failed`}: ${former}`,
     prompt: [
       `${names.length === 1 ? `The check "${names[0]}"` : `${names.length} checks`} of your pull request ${reference} failed at the commit ${head.slice(0, 10)}. Find the cause, fix it on your branch, run what the check runs, and commit.`,
+      ...(inherited.length === 0
+        ? []
+        : [
+            `${before} failed at ${base.slice(0, 10)} too, where your work started: if your change is not the cause, report that instead of working around it.`,
+          ]),
       ...parts,
     ].join('\n\n'),
-    why: `${listNames(names)} of ${reference} failed${first === undefined ? '' : `: ${first}`}`,
+    why: `${listNames(names)} of ${reference} failed${inherited.length === 0 ? '' : `, ${inherited.length === failed.length ? 'and' : `and ${before}`} failed before the work, too`}${first === undefined ? '' : `: ${first}`}`,
   };
 }

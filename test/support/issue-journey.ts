@@ -8,7 +8,7 @@ import { until } from './wait.ts';
 export const writeJourneyYaml = ({ source }: Pick<TestForge, 'source'>): string => `
 sources: [${source}]
 webhook:
-  templates: { codehost: { prompt: Fix this., pull_request: ready, branch: 'svc/{issue}' } }
+  templates: { codehost: { prompt: Fix this., pull_request: ready, comment: true, branch: 'svc/{issue}' } }
 `;
 
 /** Calls the engine by a client, or in this process. */
@@ -79,4 +79,9 @@ export async function followIssue(
   await poll();
   const { branch_state: state, pull_request: pull } = await call('session.show', { session: 's-3' });
   assert.deepEqual([state, pull?.state, host.pullRequests.length], ['merged', 'merged', 1]);
+  await poll();
+  assert.deepEqual(
+    host.comments.map(({ issue, isOnPullRequest, body }) => [issue, isOnPullRequest, body.split('\n')[0]]),
+    [[1, false, `Merged by ${pull?.url}.`]],
+  );
 }

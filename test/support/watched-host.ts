@@ -180,6 +180,36 @@ export function describeWatchedHost(kind: TestForgeKind): void {
       await client.call('task.cancel', { id: waiting!.task_id });
     });
 
+    test('a check that failed before the work, too, asks a person and says so', async () => {
+      forge.host.setCheck('main', { name: 'unit', conclusion: 'failure', log: LOG });
+      const { branch, number } = await open('alone');
+      forge.host.setCheck(branch, { name: 'unit', conclusion: 'failure', log: LOG });
+      await poll();
+      const [waiting] = await listPending();
+      const reference = `${repository}${sign}${number}`;
+      const words = `of ${reference} failed, and failed before the work, too: not ok 401 - adds two numbers`;
+      assert.ok(waiting!.why.endsWith(words), waiting!.why);
+      const { task } = await client.call('task.show', { id: waiting!.task_id });
+      assert.match(task.body, /unit.*" failed at [0-9a-f]{10} too, where your work started: if your change/);
+      await client.call('task.cancel', { id: waiting!.task_id });
+      forge.host.setCheck('main', { name: 'unit', conclusion: 'success', log: 'ok' });
+    });
+
+    const isTold = kind === 'gitea' ? 'Gitea reports it as failed' : false;
+    test('a cancelled check neither fails nor lets a follow-up be withdrawn', { skip: isTold }, async () => {
+      const { branch } = await open('asks');
+      forge.host.setCheck(branch, { name: 'unit', conclusion: 'cancelled', log: 'x' });
+      await poll();
+      assert.deepEqual(await listPending(), []);
+      forge.host.setCheck(branch, { name: 'unit', conclusion: 'failure', log: LOG });
+      await poll();
+      const [waiting] = await listPending();
+      forge.host.setCheck(branch, { name: 'unit', conclusion: 'cancelled', log: 'x' });
+      await poll();
+      assert.deepEqual(await listPending(), [waiting]);
+      await client.call('task.cancel', { id: waiting!.task_id });
+    });
+
     test('auto starts at most the allowed rounds, and off makes none', async () => {
       const { session, branch } = await open('alone');
       forge.host.setCheck(branch, { name: 'unit', conclusion: 'failure', log: LOG });
@@ -297,8 +327,8 @@ export function describeWatchedHost(kind: TestForgeKind): void {
 
     test('an answer to a review is posted once, quoted, and starts nothing', async () => {
       const { number } = await open('speaks');
-      const answer = 'Done for @acme, closes #1.\\n/svc asks again <b>';
-      const body = `Use y.\n\n#agent: edit made.txt y\n#agent: verify true\n#agent: tool verify_report {"summary":"${answer}"}`;
+      const answer = `printf 'Done for @acme, closes #1.\\n/svc asks again <b>'`;
+      const body = `Use y.\n\n#agent: edit made.txt y\n#agent: run svc verify report --passed true --summary "$(${answer})"`;
       forge.host.review(number, { state: 'CHANGES_REQUESTED', body });
       await poll();
       const [waiting] = await listPending();
@@ -318,12 +348,11 @@ export function describeWatchedHost(kind: TestForgeKind): void {
       const posted = forge.host.comments.filter((each) => each.isOnPullRequest && each.issue === number);
       assert.equal(posted.length, 1);
       const { head_commit: head } = await show(next.session_id);
-      assert.ok(
-        posted[0]!.body.startsWith(
-          `The agent has dealt with this review, with the commit ${head!.slice(0, 10)}`,
-        ),
-      );
-      console.log(posted[0]!.body);
+      const words = `The agent has dealt with this review, with the commit ${head!.slice(0, 10)}:`;
+      const quoted = '> Done for @<!-- -->acme, closes #<!-- -->1.\n> /svc asks again &lt;b>';
+      const [text, mark] = posted[0]!.body.split('\n\n<!-- svc ');
+      assert.equal(text, `${words}\n\n${quoted}`);
+      assert.match(mark!, /^[0-9a-f]{16} -->$/);
       assert.deepEqual(await listPending(), []);
     });
 

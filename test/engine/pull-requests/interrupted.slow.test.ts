@@ -11,7 +11,7 @@ const YAML = `
 sources: [{ kind: github, repository: acme/shop }]
 webhook:
   templates:
-    asks: { prompt: '#agent: edit made.txt x', pull_request: ready }
+    asks: { prompt: '#agent: edit made.txt x', pull_request: ready, reply: true }
 `;
 
 describe('an engine that is killed while it watches a pull request', { skip: GH_MISSING }, () => {
@@ -89,20 +89,28 @@ describe('an engine that is killed while it watches a pull request', { skip: GH_
     ['the reviews', '*/reviews?*'],
     ['the comments of a review', '*/reviews/*/comments*'],
   ] as const)
-    for (const moment of ['before', 'after'] as const)
-      test(`${subject}: killed ${moment} they are read, it makes one follow-up afterwards`, async () => {
-        const { number, branch, session } = await open();
-        const isReview = subject.includes('review');
-        if (isReview) forge.host.review(number, { state: 'CHANGES_REQUESTED', body: '#agent: edit b.txt b' });
-        else forge.host.setCheck(branch, { name: 'unit', conclusion: 'failure', log: 'not ok 1 - adds' });
-        await dieDuring('gh', moment, pattern, poll);
-        const { task_id: task, decision_id: id, hash } = await findOnlyDecision();
-        await client.call('decision.approve', { id, hash });
-        const next = await awaitFollowUp(task);
-        assert.equal(next.continues, session);
-        assert.equal(forge.host.pullRequests.length, 1);
-        assert.equal(readTip(branch), next.head_commit);
-      });
+    test(`${subject}: killed while they are read, it makes one follow-up afterwards`, async () => {
+      const { number, branch, session } = await open();
+      const isReview = subject.includes('review');
+      if (isReview) forge.host.review(number, { state: 'CHANGES_REQUESTED', body: '#agent: edit b.txt b' });
+      else forge.host.setCheck(branch, { name: 'unit', conclusion: 'failure', log: 'not ok 1 - adds' });
+      await dieDuring('gh', 'after', pattern, poll);
+      const { task_id: task, decision_id: id, hash } = await findOnlyDecision();
+      await client.call('decision.approve', { id, hash });
+      const next = await awaitFollowUp(task);
+      assert.equal(next.continues, session);
+      assert.equal(forge.host.pullRequests.length, 1);
+      assert.equal(readTip(branch), next.head_commit);
+    });
+
+  test('a merged pull request: killed while that is read, its session is merged afterwards', async () => {
+    const { session, number } = await open();
+    forge.host.merge(number);
+    await dieDuring('gh', 'after', `*/pulls/${number}`, poll);
+    await poll();
+    const { branch_state: state, pull_request: pull } = await show(session);
+    assert.deepEqual([state, pull?.state], ['merged', 'merged']);
+  });
 
   for (const moment of ['before', 'after'] as const) {
     test(`a fix: killed ${moment} it is pushed, it has pushed it once afterwards`, async () => {
@@ -117,6 +125,24 @@ describe('an engine that is killed while it watches a pull request', { skip: GH_
       assert.deepEqual(await client.call('decision.list', { state: 'pending' }), []);
     });
 
+    test(`an answer: killed ${moment} it is posted, it has posted it once afterwards`, async () => {
+      const { number } = await open();
+      forge.host.review(number, { state: 'CHANGES_REQUESTED', body: '#agent: no-change' });
+      const { task_id: task, decision_id: id, hash } = await findOnlyDecision();
+      await client.call('decision.approve', { id, hash });
+      await until(async () => {
+        const row = (await client.call('session.list', {})).find((each) => each.task_id === task);
+        return row?.state === 'ended' ? row : null;
+      }, 'the end of the follow-up');
+      await dieDuring('gh', moment, '*--method=POST*comments*', poll);
+      await poll();
+      await poll();
+      assert.deepEqual(
+        forge.host.comments.map(({ issue, body }) => [issue, body.split('\n')[0]]),
+        [[number, 'The agent has dealt with this review, without a commit. It has written no answer.']],
+      );
+    });
+
     test(`a closed pull request: killed ${moment} its branch is removed, its work is discarded afterwards`, async () => {
       const { session, number, branch } = await open();
       forge.host.closePullRequest(number);
@@ -129,15 +155,6 @@ describe('an engine that is killed while it watches a pull request', { skip: GH_
       assert.equal(row.worktree, null);
       await client.call('worktree.restore', { session });
       assert.match(ws.repository.git('show', `${branch}:made.txt`), /^x/);
-    });
-
-    test(`a merged pull request: killed ${moment} that is read, its session is merged afterwards`, async () => {
-      const { session, number } = await open();
-      forge.host.merge(number);
-      await dieDuring('gh', moment, `*/pulls/${number}`, poll);
-      await poll();
-      const { branch_state: state, pull_request: pull } = await show(session);
-      assert.deepEqual([state, pull?.state], ['merged', 'merged']);
     });
   }
 });
