@@ -75,7 +75,7 @@ function findClosed(path: string, user: string): string | null {
 }
 
 const writeUnit = ({ host, data, user }: Installation, command: readonly string[]): string => `[Unit]
-Description=svc linked server of ${host}
+Description=linked server of svc for ${host}
 After=network-online.target postgresql.service
 Wants=network-online.target
 

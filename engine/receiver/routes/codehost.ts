@@ -42,7 +42,7 @@ export function createCodehostRoute({
       if (work.kind === 'pull_request')
         return lookAtPullRequests(work)
           ? jsonAnswer(200, { looking: true })
-          : ignoredAnswer('svc watches no pull request there');
+          : ignoredAnswer('no pull request is watched there');
       const taken = codeHost.takeWork(work);
       return 'ignored' in taken
         ? ignoredAnswer(taken.ignored)

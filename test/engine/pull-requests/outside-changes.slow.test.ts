@@ -209,7 +209,7 @@ describe('a hook about a check', { skip: GH_MISSING }, () => {
       const sent = await fetch(`http://${receiver}/codehost`, { method: 'POST', body, headers });
       return sent.json();
     }
-    const ignored = { ignored: true, reason: 'svc watches no pull request there' };
+    const ignored = { ignored: true, reason: 'no pull request is watched there' };
     assert.deepEqual(await sendHook('acme/shop'), ignored);
     const { task_id: id } = await client.call('task.add', { title: 'Work', template: 'asks' });
     const { session_id: session } = await client.call('task.run', { id, wait: true });

@@ -13,6 +13,8 @@ interface OwnCommit {
   parents: string[];
   /** The environment that gives a commit the same author. */
   author: Record<string, string>;
+  /** When it was committed, Unix s. */
+  committedAt: number;
 }
 
 const FIELDS = [
@@ -23,6 +25,7 @@ const FIELDS = [
   '%ae',
   '%ad',
   '%P',
+  '%ct',
   '%(trailers:key=Co-authored-by,only,unfold,separator=%x0A)',
   '%B',
 ];
@@ -44,7 +47,7 @@ async function listOwnCommits(
     const [id = '', tree = '', subject = '', name = '', email = '', date = '', ...rest] = texts.slice(
       at * FIELDS.length,
     );
-    const [parents = '', coauthors = '', message = ''] = rest;
+    const [parents = '', committedAt = '0', coauthors = '', message = ''] = rest;
     return {
       id,
       tree,
@@ -52,14 +55,15 @@ async function listOwnCommits(
       message: message.trimEnd(),
       parents: parents.split(' ').filter((each) => each !== ''),
       coauthors: coauthors.split('\n').filter((each) => each !== ''),
+      committedAt: Number(committedAt),
       author: { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
     };
   });
 }
 
 /**
- * Gives commits that svc made for a worker another message. Everything else of them and of the commits that follow
- * them stays, and so do all other commits. Returns the new end of the branch.
+ * Gives commits that svc made for a worker another message, and writes all commits of the branch again if there are
+ * any: had the base some of the branch's own, these would no longer count as its work. Returns the new end of the branch.
  */
 export async function rewordSavedWork(
   git: Git,
@@ -67,15 +71,17 @@ export async function rewordSavedWork(
   { base, tip, message }: { base: string; tip: string; message: string },
 ): Promise<string> {
   const commits = await listOwnCommits(git, root, base, tip, { merges: true });
+  if (!commits.some(({ subject }) => isSavedWork(subject))) return tip;
   const renewed = new Map<string, string>();
-  for (const { id, tree, subject, message: own, parents, author: env } of commits) {
-    const isSaved = isSavedWork(subject);
-    if (!isSaved && !parents.some((parent) => renewed.has(parent))) continue;
+  for (const { id, tree, subject, message: own, parents, author, committedAt } of commits) {
+    // Written in the same second, it would be the same commit.
+    const isSameSecond = committedAt >= Math.floor(Date.now() / 1000);
+    const later = isSameSecond ? { GIT_COMMITTER_DATE: `@${committedAt + 1} +0000` } : {};
     const commit = await commitTree(git, root, {
       tree,
       parents: parents.map((parent) => renewed.get(parent) ?? parent),
-      message: isSaved ? message : own,
-      env,
+      message: isSavedWork(subject) ? message : own,
+      env: { ...author, ...later },
     });
     renewed.set(id, commit);
   }

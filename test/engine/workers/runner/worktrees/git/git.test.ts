@@ -94,10 +94,10 @@ describe('the number of git processes', () => {
     assert.equal(await calls(plan), 9);
   });
 
-  test('a promotion needs 10 git processes, and 15 to remove the worktree', async () => {
+  test('a promotion needs 11 git processes, and 15 to remove the worktree', async () => {
     await create();
     repository.commit({ 'a.txt': 'a\n' }, 'work', pathOf('s-1'));
-    assert.equal(await calls(promote), 10);
+    assert.equal(await calls(promote), 11);
     assert.equal(await calls(async () => worktrees.prune(await plan())), 15);
   });
 });
