@@ -189,8 +189,9 @@ hostile(
     const { ws, here } = await open(t);
     for (let n = 0; n < 50; n += 1)
       await here.call('memory.remember', { title: `memory ${n}`, text: `text ${n}` });
+    // The link stays for a moment: otherwise no call might meet it.
     const swap = `mkdir -p real; (while [ ! -e stop ]; do
-      rm -rf spot; mkdir -p spot; rm -rf spot; ln -s ${ws.root}/.claude/rules spot; done) >/dev/null 2>&1 &`;
+      rm -rf spot; mkdir -p spot; rm -rf spot; ln -s ${ws.root}/.claude/rules spot; sleep 0.004; done) >/dev/null 2>&1 &`;
     const exported: WorkerStep[] = Array.from({ length: 60 }, (_, n) => ({
       call: 'memory.export',
       input: { dir: `spot/n${n}` },
