@@ -1,5 +1,4 @@
 import { SvcError } from '../core/base/errors.ts';
-import type { JsonObject } from '../core/http/body.ts';
 import { type CommitCheck, type Forge, LABEL_COLOR, LABEL_DESCRIPTION, listFailed } from './forge.ts';
 import { toIssue } from './github.ts';
 import {
@@ -12,7 +11,7 @@ import {
 } from './read-gitea.ts';
 import { readPullRequest } from './read-github.ts';
 import { asNumber, asObject, asText, asTime, asWords, listRows, requireRows } from './read-json.ts';
-import { type ForgeRequests, findStatus, postComment, readPages } from './requests.ts';
+import { createReaders, type ForgeRequests, findStatus, postComment, readPages } from './requests.ts';
 
 /** The largest page that Gitea gives, unless it is configured. */
 const SIZE = ['limit', 50] as const;
@@ -24,14 +23,7 @@ const MOST_OF_COMMENTS = 200;
 export function createGiteaForge(requests: ForgeRequests): Forge {
   const { host } = requests;
   const nameTop = (repository: string): string => `repos/${repository}`;
-  const readObject = async (path: string): Promise<JsonObject> => asObject((await requests.get(path))?.body);
-
-  async function readAll<T>(path: string, read: (body: unknown) => T[]): Promise<T[]> {
-    const found: T[] = [];
-    for await (const { body } of readPages(requests, path, { size: SIZE, most: MOST_PAGES }))
-      found.push(...read(body));
-    return found;
-  }
+  const { readObject, readAll } = createReaders(requests, { size: SIZE, most: MOST_PAGES });
 
   const associations = new Map<string, Promise<string>>();
   /** Finds the relation of a person to a repository by their permission, which only administrators of it may see; '' for none. */

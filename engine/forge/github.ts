@@ -18,7 +18,7 @@ import {
   readStatuses,
 } from './read-github.ts';
 import { asNumber, asObject, asText, asTime, requireRows } from './read-json.ts';
-import { type ForgeRequests, findStatus, postComment, readPages } from './requests.ts';
+import { createReaders, type ForgeRequests, findStatus, postComment, readPages } from './requests.ts';
 
 const SIZE = ['per_page', 100] as const;
 /** Pages of issues, comments or events that one poll reads; the next one continues. */
@@ -33,15 +33,7 @@ export const GITHUB_HEADERS = ['Accept: application/vnd.github+json', 'X-GitHub-
 export function createGithubForge(requests: ForgeRequests): Forge {
   const { host } = requests;
   const nameTop = (repository: string): string => `repos/${repository}`;
-  const readObject = async (path: string): Promise<JsonObject> => asObject((await requests.get(path))?.body);
-
-  /** Reads the pages of a list of a commit or pull request. */
-  async function readAll<T>(path: string, read: (body: unknown) => T[]): Promise<T[]> {
-    const found: T[] = [];
-    for await (const { body } of readPages(requests, path, { size: SIZE, most: MOST_OF_A_COMMIT }))
-      found.push(...read(body));
-    return found;
-  }
+  const { readObject, readAll } = createReaders(requests, { size: SIZE, most: MOST_OF_A_COMMIT });
 
   async function listAllChecks(repository: string, commit: string): Promise<CommitCheck[]> {
     const top = `${nameTop(repository)}/commits/${commit}`;

@@ -30,7 +30,7 @@ import {
   listRows,
   requireRows,
 } from './read-json.ts';
-import { type ForgeRequests, findStatus, postComment, readPages } from './requests.ts';
+import { createReaders, type ForgeRequests, findStatus, postComment, readPages } from './requests.ts';
 
 const SIZE = ['per_page', 100] as const;
 const MOST_PAGES = 20;
@@ -44,14 +44,7 @@ export function createGitlabForge(requests: ForgeRequests): Forge {
   const nameTop = (repository: string): string => `projects/${encodeURIComponent(repository)}`;
   const nameMerge = ({ repository, number }: Pick<ForgePullRequest, 'repository' | 'number'>): string =>
     `${nameTop(repository)}/merge_requests/${number}`;
-  const readObject = async (path: string): Promise<JsonObject> => asObject((await requests.get(path))?.body);
-
-  async function readAll<T>(path: string, read: (body: unknown) => T[]): Promise<T[]> {
-    const found: T[] = [];
-    for await (const { body } of readPages(requests, path, { size: SIZE, most: MOST_PAGES }))
-      found.push(...read(body));
-    return found;
-  }
+  const { readObject, readAll } = createReaders(requests, { size: SIZE, most: MOST_PAGES });
 
   /** Returns an answer's object; an empty one if there is none, or if this person may not see it. */
   const readOptional = (path: string): Promise<JsonObject> =>

@@ -1,8 +1,9 @@
 import { SvcError } from '../core/base/errors.ts';
 import { toPrintable } from '../core/base/text.ts';
+import type { JsonObject } from '../core/http/body.ts';
 import type { ForgeText } from './forge.ts';
 import { type ForgeAnswer, readForgeMessage, readRateLimit } from './read-answer.ts';
-import { asText, listRows } from './read-json.ts';
+import { asObject, asText, listRows } from './read-json.ts';
 
 /** A request to the API of a code host. */
 export interface ForgeRequest {
@@ -132,6 +133,19 @@ export async function* readPages(
     if (!hasNextPage(answer)) return;
   }
 }
+
+/** Creates what reads an object, and all rows of a list as far as `most` pages. */
+export const createReaders = (
+  requests: Pick<ForgeRequests, 'get'>,
+  pages: Pick<Parameters<typeof readPages>[2], 'size' | 'most'>,
+) => ({
+  readObject: async (path: string): Promise<JsonObject> => asObject((await requests.get(path))?.body),
+  async readAll<T>(path: string, read: (body: unknown) => T[]): Promise<T[]> {
+    const found: T[] = [];
+    for await (const { body } of readPages(requests, path, pages)) found.push(...read(body));
+    return found;
+  },
+});
 
 /**
  * Posts a comment to the path of its list, unless a page of that list has its mark.
