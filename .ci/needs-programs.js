@@ -30,9 +30,12 @@ export function areProgramsStale() {
   const last = join(ROOT, 'dist/bin/THIRD-PARTY.txt');
   if (!existsSync(last)) return true;
   const since = statSync(last).mtimeMs;
-  const sources = globSync(['dist/{engine,cli,tui}/**/*.js', '.ci/bundle.js', 'npm-shrinkwrap.json'], {
-    cwd: ROOT,
-  });
+  const sources = globSync(
+    ['dist/{engine,cli,tui}/**/*.js', '.ci/{bundle,notices}.js', 'package-lock.json'],
+    {
+      cwd: ROOT,
+    },
+  );
   return sources.some((path) => statSync(join(ROOT, path)).mtimeMs > since);
 }
 

@@ -1,5 +1,5 @@
-// Refuses phrases that a native writer would not use, in messages, docs and test names: `node .ci/plain-english.js [folder]`.
-// Prints each with its file and line; exits 1.
+// Refuses phrases that a native writer would not use, in messages, comments, docs and test names:
+// `node .ci/plain-english.js [folder]`. Prints each with its file and line; exits 1.
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,6 +38,12 @@ function listMessages(text) {
   });
 }
 
+const listComments = (text) =>
+  text.split('\n').flatMap((line, at) => {
+    const [, words] = /^\s*(?:\/\/|\/?\*+)\s+(.*?)(?:\s*\*\/)?$/.exec(line) ?? [];
+    return words === undefined ? [] : [{ line: at + 1, text: words.replace(/`[^`]*`/g, 'X') }];
+  });
+
 const listTestNames = (text) =>
   text.split('\n').flatMap((line, at) => {
     const name = /^\s*(?:it|test|describe)\(\s*(['"`])(.*?)\1/.exec(line)?.[2];
@@ -53,16 +59,17 @@ const listProse = (text) =>
 
 const SOURCES = [
   ['{engine,cli,tui}/**/*.{ts,tsx}', listMessages],
+  ['{engine,cli,tui,test}/**/*.{ts,tsx}', listComments],
   ['test/**/*.test.{ts,tsx}', listTestNames],
   ['{docs/**/*,*}.md', listProse],
 ];
 
-let files = 0;
+const files = new Set();
 let offenders = 0;
 for (const [pattern, listTexts] of SOURCES)
   for (const file of globSync(pattern, { cwd: root }).sort()) {
     if (EXEMPT.test(file)) continue;
-    files += 1;
+    files.add(file);
     for (const { line, text } of listTexts(readFileSync(join(root, file), 'utf8'))) {
       const found = PHRASES.find(([phrase]) => phrase.test(text));
       const [phrase] = found?.[0].exec(text) ?? OPENING.exec(text) ?? [];
@@ -73,6 +80,6 @@ for (const [pattern, listTexts] of SOURCES)
       );
     }
   }
-if (files === 0) console.error(`no texts in ${root}`);
-else console.log(`plain English: ${files} files, ${offenders} offenders`);
-process.exitCode = offenders > 0 || files === 0 ? 1 : 0;
+if (files.size === 0) console.error(`no texts in ${root}`);
+else console.log(`plain English: ${files.size} files, ${offenders} offenders`);
+process.exitCode = offenders > 0 || files.size === 0 ? 1 : 0;

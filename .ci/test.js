@@ -1,5 +1,5 @@
-// Runs the built suite: `node .ci/test.js [quick] [part of a path]...`. Ends with the runner's summary; fails if a
-// test fails or none ran.
+// Runs the built suite: `node .ci/test.js [quick|--apart|--portable] [part of a path]...`. Ends with the runner's
+// summary; fails if a test fails or none ran.
 import { existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
@@ -53,6 +53,10 @@ const MANY_PROCESSES = ['agents', 'cli/main-job', 'terminal/main-job'];
 const isOneOf = (parts, file) => parts.some((part) => file.includes(join('dist/test', part)));
 
 const words = process.argv.slice(2);
+if (words.includes('--portable')) {
+  await import('./portable.js');
+  process.exit();
+}
 const filters = words.filter((word) => !word.startsWith('--') && word !== 'quick');
 const onlyApart = words.includes('--apart');
 const isQuick = words.includes('quick');
@@ -123,6 +127,14 @@ writeFileSync(
   '[user]\n\tname = Test Person\n\temail = person@example.test\n',
 );
 
+/** Node 22 ends a process whose test waits for something that would not keep it alive. */
+const writeStart = (count) => `import { after, suite } from 'node:test';
+let left = ${count};
+const { port1: alive } = new MessageChannel();
+alive.ref();
+const endOne = () => (left -= 1) > 0 || alive.close();
+`;
+
 /**
  * Writes the program of one process. Every file becomes a suite, so its hooks are separate, and its name is printed
  * above its tests.
@@ -134,9 +146,9 @@ function writeGroup(group) {
   const suites = group.map((file) => {
     const name = JSON.stringify(nameOf(file));
     const url = JSON.stringify(pathToFileURL(join(ROOT, file)).href);
-    return `await new Promise((done) => suite(${name}, () => import(${url}).finally(done)));\n`;
+    return `await new Promise((done) => suite(${name}, () => (after(endOne), import(${url}).finally(done))));\n`;
   });
-  writeFileSync(path, `import { suite } from 'node:test';\n${suites.join('')}`);
+  writeFileSync(path, `${writeStart(group.length)}${suites.join('')}`);
   return path;
 }
 

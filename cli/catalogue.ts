@@ -75,8 +75,8 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       {
         words: ['setup'],
         load: async () => {
-          const { setupCommands, setupUndoCommand } = await import('./commands/start/setup-forge.ts');
-          return [...setupCommands, setupUndoCommand];
+          const { setupCommands } = await import('./commands/start/setup/index.ts');
+          return setupCommands;
         },
       },
       { words: ['doctor'], load: async () => [(await import('./commands/start/doctor.ts')).doctorCommand] },
@@ -183,6 +183,10 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       {
         words: ['up', 'down', 'status', 'daemon'],
         load: async () => (await import('./commands/engine/engine.ts')).engineCommands,
+      },
+      {
+        words: ['upgrade'],
+        load: async () => [(await import('./commands/engine/upgrade.ts')).upgradeCommand],
       },
       { words: ['stats'], load: async () => [(await import('./commands/engine/stats.ts')).statsCommand] },
       { words: ['fleet'], load: async () => (await import('./commands/engine/fleet.ts')).fleetCommands },

@@ -8,7 +8,10 @@ interface Terminal {
 }
 
 /** Reads one line that a person types at a terminal; null after Ctrl-C or Ctrl-D. */
-async function readTypedLine({ stdin, stderr, signal }: Terminal, question: string): Promise<string | null> {
+export async function readTypedLine(
+  { stdin, stderr, signal }: Terminal,
+  question: string,
+): Promise<string | null> {
   const lines = createInterface({ input: stdin, output: stderr });
   try {
     return (await lines.question(`${toPrintable(question, { lines: true })} `, { signal })).trim();

@@ -15,15 +15,10 @@ export const HOST_OPTIONS: readonly string[] = [
 
 /**
  * Restarts the same process with these options, which only apply at the start of Node. Does nothing if the process
- * already has them, and on Windows, which cannot do this.
+ * already has them, and where Node cannot do this.
  */
 export function continueWithHostOptions(): void {
-  const { execve, execPath, execArgv, argv, env, platform } = process;
-  if (
-    execve === undefined ||
-    platform === 'win32' ||
-    HOST_OPTIONS.every((option) => execArgv.includes(option))
-  )
-    return;
+  const { execve, execPath, execArgv, argv, env } = process;
+  if (execve === undefined || HOST_OPTIONS.every((option) => execArgv.includes(option))) return;
   execve(execPath, [execPath, ...execArgv, ...HOST_OPTIONS, ...argv.slice(1)], env);
 }

@@ -9,8 +9,14 @@ const words = process.argv.slice(2);
 // An agent is waiting: problems on our side must not block it, so even an error is silent.
 const isHook = words[0] === 'hook' && !words.includes('--help') && !words.includes('-h');
 
-if (major < 22 || (major === 22 && minor < 22)) {
-  if (!isHook) tellVersion();
+if (process.platform === 'win32') {
+  if (!isHook) tellProblem('svc runs on Linux and macOS', 'on Windows, install and run it in WSL 2');
+} else if (major < 22 || (major === 22 && minor < 22)) {
+  if (!isHook)
+    tellProblem(
+      `svc needs Node 22.22 or later; this is Node ${process.versions.node}`,
+      'install a newer Node and run svc with it',
+    );
 } else {
   startProgram();
 }
@@ -42,9 +48,7 @@ function nameStart(): string {
   return ['daemon', 'dash', 'mcp'].includes(first) ? first : 'command';
 }
 
-function tellVersion(): void {
-  process.stderr.write(
-    `error: svc needs Node 22.22 or later; this is Node ${process.versions.node}\nhint: install a newer Node and run svc with it\n`,
-  );
+function tellProblem(problem: string, hint: string): void {
+  process.stderr.write(`error: ${problem}\nhint: ${hint}\n`);
   process.exitCode = 1;
 }

@@ -90,10 +90,12 @@ export type { PullRequestMaterial } from './pull-requests/prepare.ts';
 export {
   chooseRemote,
   guessProgram,
+  MISSING_REMOTE,
   PULL_REQUEST_PROGRAMS,
   type PullRequestProgram,
 } from './pull-requests/programs.ts';
 export { askPullRequest, buildPullRequest, publishPullRequest, readWish } from './pull-requests/publish.ts';
+export { findRemoteAddress } from './pull-requests/remote-address.ts';
 export { readWebPlace } from './pull-requests/web-place.ts';
 export type { AccessLogEntry } from './receiver/serve.ts';
 export type { ListedSource, SourceTrial } from './sources/index.ts';
@@ -170,7 +172,7 @@ export const confinedStart = () => import('./daemon/doors/confined-start.ts');
 
 export const mcpServer = () => import('./daemon/doors/mcp-server.ts');
 
-/** What runs on another machine for the engine of a fleet. */
+/** The program that runs on another machine for the engine of a fleet. */
 export const fleetMachine = () => import('./daemon/doors/fleet-machine.ts');
 
 export const acpHost = () => import('./daemon/doors/acp-host.ts');

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { render } from 'ink';
 import type { ComponentProps } from 'react';
 import { usesColour } from '../engine/core/base/colours.ts';
-import { openBrowser } from '../engine/core/base/open-browser.ts';
+import { openBrowser } from '../engine/core/platform/open-browser.ts';
 import { takeMouse } from './actions/mouse.ts';
 import { App, type InkTerminal } from './app.tsx';
 import type { EffectHandlers } from './effects.ts';

@@ -56,12 +56,9 @@ export async function checkStrict(
   if (workspace?.loaded.config.guard.profile !== 'strict') return [];
   const name = 'guard.profile';
   try {
-    const { program, canShutUserns, abstractSockets } = await (await doctorChecks()).checkConfinement(env);
-    const userns = canShutUserns
-      ? ''
-      : '; programs inside may create user namespaces (bubblewrap 0.8 can forbid it)';
+    const { program, missing, abstractSockets } = await (await doctorChecks()).checkConfinement(env);
     return [
-      reportPass(name, `strict: tested, workers are confined by ${program}${userns}`),
+      reportPass(name, [`strict: tested, workers are confined by ${program}`, ...missing].join('; ')),
       ...(abstractSockets.length === 0 ? [] : [checkReachableSockets(name, abstractSockets)]),
     ];
   } catch (thrown) {
@@ -187,4 +184,19 @@ export function listSecretNames({
         : [],
     ),
   ];
+}
+
+/** Lists what svc uses of the operating system, and what is different where that is missing. */
+export async function checkPlatform(env: NodeJS.ProcessEnv): Promise<DoctorCheck> {
+  const { checkConfinement, describeSystem, listCapabilities } = await doctorChecks();
+  const sandbox = await checkConfinement(env).then(
+    ({ program }) => ({ way: program, otherwise: '' }),
+    (error) => ({ way: null, otherwise: `guard.profile strict is refused: ${asSvcError(error).message}` }),
+  );
+  const capabilities = [...(await listCapabilities(env)), { name: 'sandbox', ...sandbox }];
+  const width = Math.max(...capabilities.map(({ name }) => name.length));
+  const lines = capabilities.map(
+    ({ name, way, otherwise }) => `${name.padEnd(width)}  ${way ?? `no: ${otherwise}`}`,
+  );
+  return reportPass('platform', [describeSystem(), ...lines].join('\n'));
 }

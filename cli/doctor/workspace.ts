@@ -109,7 +109,7 @@ export function checkKeysFile(path: string): DoctorCheck {
   const file = join(path, 'keys.env');
   if (!existsSync(file)) return reportPass('keys.env', `none in ${path}`);
   const { mode } = statSync(file);
-  const isOpen = process.platform !== 'win32' && (mode & 0o077) !== 0;
+  const isOpen = (mode & 0o077) !== 0;
   return isOpen
     ? reportWarning('keys.env', `${file} can be read by others`, `chmod 600 ${file}`)
     : reportPass('keys.env', `${file}, ${(mode & 0o777).toString(8).padStart(4, '0')}`);

@@ -16,7 +16,7 @@ export interface LineBookDeps {
   onDue(due: number): void;
 }
 
-/** What one MCP client has sent, as far as an engine still needs it. */
+/** The lines of one MCP client that an engine still needs. */
 export interface LineBook {
   /** Adds a line; returns its number. */
   add(text: string, isSent: boolean): number;

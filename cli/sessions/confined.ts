@@ -46,7 +46,7 @@ export async function confineStart(
   // It cannot save its settings inside and would keep asking; anything it trusts there can do no more than itself.
   const trusting = preset?.trustFolders?.([cwd, row.repository ?? cwd]) ?? [];
   try {
-    const filter = chooseTerminalGuard();
+    const filter = await chooseTerminalGuard();
     const words = await createConfinement({
       env,
       root: loaded.root,

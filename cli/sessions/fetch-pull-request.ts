@@ -5,7 +5,7 @@ import type { CommandContext } from '../command.ts';
 
 type Repository = Api['project.remotes']['output'];
 
-/** Where code hosts keep the head of a pull request: GitHub, Gitea and Forgejo; GitLab; Bitbucket. */
+/** The refs under which code hosts keep the head of a pull request: GitHub, Gitea and Forgejo; GitLab; Bitbucket. */
 const HEADS = ['refs/pull/#/head', 'refs/merge-requests/#/head', 'refs/pull-requests/#/from'];
 
 export interface FetchedPullRequest {

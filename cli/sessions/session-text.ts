@@ -113,7 +113,7 @@ const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
 
 /** Describes what a person can do after the end of a session; null if nothing is left to do. */
 export async function describeNextStep(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
-  if (row.promoted_at !== null) return null;
+  if (row.promoted_at !== null || row.branch_state === 'merged') return null;
   if (row.branch_state === 'continued')
     return `a later session continued its work on ${row.branch ?? 'its branch'}: svc worktree list`;
   if (row.branch_state === 'discarded')

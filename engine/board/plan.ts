@@ -26,6 +26,8 @@ export interface RunPlan {
   /** Absolute. */
   folder: string | null;
   inplace: false;
+  /** The session whose worktree and conversation it continues, with its branch; null for a new worktree. */
+  continues: { sessionId: string; branch: string | null } | null;
   /** The setup of its worktree, once agreed to; null for an unknown project. */
   carries: ProjectSetup | null;
   /** Top folder of the checkout. */

@@ -118,7 +118,7 @@ function checkPeople({ policy, projects, ai }: Config, warnings: ConfigFinding[]
       message: 'policy.mode allowlist without an actor would refuse everyone',
     });
   }
-  if (policy.mode !== 'allowlist' && policy.actors.length > 0) {
+  if (policy.mode !== 'allowlist' && policy.actors.some((actor) => !/^(?:chat|codehost):/.test(actor))) {
     warnings.push({
       path: ['policy', 'actors'],
       message: 'applies only to the chat and the code host until policy.mode is allowlist',

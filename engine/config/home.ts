@@ -31,7 +31,7 @@ export function readHome(path: string): MachineHome {
       if (parsed.ignored.length > 0) {
         warnings.push(`${keysFile}: line ${parsed.ignored.join(', ')} is not NAME=VALUE and is ignored`);
       }
-      if (process.platform !== 'win32' && (statSync(keysFile).mode & 0o077) !== 0) {
+      if ((statSync(keysFile).mode & 0o077) !== 0) {
         warnings.push(`${keysFile} can be read by others; run: chmod 600 ${keysFile}`);
       }
     }

@@ -5,6 +5,8 @@ import type { WireValue } from '../core/api/operation.ts';
 import type { ToolAnswer } from '../core/api/tool-operations.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import { createLineSplitter } from '../core/base/json-lines.ts';
+import { version } from '../core/base/own-package.ts';
+import { isAtLeast } from '../core/base/versions.ts';
 import { fromWireError } from '../core/base/wire-error.ts';
 import type { DaemonRecord } from '../core/workspace/daemon-record.ts';
 import { findWorkspace } from '../core/workspace/find.ts';
@@ -252,6 +254,8 @@ async function openClient(
     watch.close();
     rpc.rejectAllPendingRequests(connectionLostError().message);
   });
+  /** That of the engine, once it has answered. */
+  let engineVersion = version;
   const splitLines = createLineSplitter(receiveLine, () => socket.destroy());
   socket.on('data', (chunk: Buffer) => {
     watch.noteSign();
@@ -267,11 +271,14 @@ async function openClient(
     } catch (error) {
       if (socket.destroyed && !(error as { data?: unknown }).data) throw connectionLostError();
       if ((error as { code?: unknown }).code === METHOD_NOT_FOUND) {
+        const isOlder = isAtLeast(version, engineVersion);
         throw new SvcError(
           'conflict',
-          `the running engine does not know ${method}: it has a different version`,
+          `the running engine is ${engineVersion}, this is svc ${version}, and it does not know ${method}`,
           {
-            hint: 'svc down, then svc up; workers keep running',
+            hint: isOlder
+              ? 'svc down, then svc up; workers continue'
+              : 'start this client again, with the version of the engine',
           },
         );
       }
@@ -301,6 +308,7 @@ async function openClient(
 
   const hello = buildHello({ cwd, env, via, attends });
   const welcome = await sendRequest<WireValue<WelcomeMessage>>('hello', hello);
+  engineVersion = welcome.version;
   watch.welcome();
 
   return {

@@ -46,7 +46,10 @@ export function createGreeting(
         'conflict',
         `the engine speaks protocol ${PROTOCOL}, this client ${hello.protocol}`,
         {
-          hint: 'restart the engine with the same version: svc down, then svc up',
+          hint:
+            hello.protocol > PROTOCOL
+              ? 'the engine is the older one: svc down, then svc up; workers continue'
+              : 'this client is the older one: start it again, with the version of the engine',
         },
       );
     }

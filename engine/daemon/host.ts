@@ -4,9 +4,10 @@ import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { asSvcError } from '../core/base/errors.ts';
-import { releaseIdleMemory } from '../core/base/idle-memory.ts';
 import { keepAliveDuring } from '../core/base/keep-alive.ts';
 import { listenOn } from '../core/http/listen.ts';
+import { releaseIdleMemory } from '../core/platform/idle-memory.ts';
+import { type KernelCalls, platform } from '../core/platform/index.ts';
 import {
   type DaemonRecord,
   readDaemonRecord,
@@ -25,7 +26,6 @@ import {
   tooManyConnectionsError,
 } from './connection.ts';
 import { createDaemonHttp } from './http.ts';
-import { type KernelCalls, loadKernel } from './kernel.ts';
 import { createMcpHost } from './mcp/index.ts';
 import { createSubscriptionQuota } from './open-subscriptions.ts';
 
@@ -47,7 +47,7 @@ export async function hostEngine(engine: Engine): Promise<EngineHost> {
   makeSocketFolder(dirname(path), dirname(path) === paths.data);
   checkSocket(path, paths.data);
 
-  const kernel = await loadKernel();
+  const kernel = await platform.loadKernel();
   if (kernel.problem !== null)
     engine.log.error({ problem: kernel.problem }, 'no caller is the Chair: callers cannot be distinguished');
   const clearAway = kernel.adoptOrphans();
@@ -101,7 +101,7 @@ export async function hostEngine(engine: Engine): Promise<EngineHost> {
   // After the caller has told that it listens.
   setImmediate(() => {
     engine.prepareFirstCalls();
-    // A process with a supervisor does nothing else; another host may start programs of its own.
+    // A process with a supervisor does nothing else; another host may start other programs.
     if (supervisor !== null) void engine.enterEngineCgroup();
   });
 

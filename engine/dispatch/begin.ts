@@ -34,6 +34,8 @@ interface Beginning {
   run: RunName;
   /** The id of the machine that it starts on; null for this one. */
   machine: string | null;
+  /** Aborts when the engine closes. */
+  closing: AbortSignal;
 }
 
 const cancelledError = (): SvcError => new SvcError('conflict', 'cancelled before it started');
@@ -116,10 +118,26 @@ async function recordStart(
   });
 }
 
-/** Finds or creates its folder, and records it. */
-async function placeSession(
-  { deps, persist, machine }: Pick<Beginning, 'deps' | 'persist' | 'machine'>,
+/** Finds or creates its folder, and records it. A checkout whose filters hang ends when a stop is requested. */
+async function placeSession(beginning: Beginning, queued: Session): Promise<SessionPlacement> {
+  const { deps, looks, closing } = beginning;
+  const stopping = new AbortController();
+  const checkStop = (): void => {
+    if (deps.sessions.get(queued.sessionId).stopReason !== null) stopping.abort();
+  };
+  looks.add(checkStop);
+  checkStop();
+  try {
+    return await placeUntil(beginning, queued, AbortSignal.any([closing, stopping.signal]));
+  } finally {
+    looks.delete(checkStop);
+  }
+}
+
+async function placeUntil(
+  { deps, persist, machine }: Beginning,
   queued: Session,
+  signal: AbortSignal,
 ): Promise<SessionPlacement> {
   const { sessions, runner } = deps;
   const { sessionId, inplace, continues, runs, pause, state } = queued;
@@ -141,6 +159,7 @@ async function placeSession(
     isQuiet: sessions.isOnlyWorker(sessionId),
     // A repeated start already has its line.
     note: state === 'queued' && pause !== null ? `[svc: run ${runs + 1}, after ${pause.code}]` : null,
+    signal,
   });
   if (own === null && begun === null) checkBase(deps, queued, placement);
   await persist(`the worktree of ${sessionId}`, () => {

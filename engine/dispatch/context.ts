@@ -44,7 +44,7 @@ export interface RunKeys {
   limitedUntil(sessionId: string): number | null;
 }
 
-/** Where a session may run, if not on this machine. */
+/** The machines on which a session may run, if not on this one. */
 export interface Destination {
   pool: string;
   /** The id of the one machine; null for any of the pool. */

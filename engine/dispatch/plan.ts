@@ -97,6 +97,7 @@ export async function planRun(
     // A task from an untrusted author runs confined or not at all, and the person who decides has to know which.
     isConfined: task.stranger !== null && profile === 'strict' && !isElsewhere,
   });
+  const continued = options.continues === undefined ? null : deps.sessions.get(options.continues);
   const circuit = agent === null ? null : deps.circuits.findCircuit(agent);
   const { idleTimeoutSec } = deps.timeouts();
   const { running } = deps.sessions.counts();
@@ -127,6 +128,7 @@ export async function planRun(
     heldBack: circuit === null ? null : { until: circuit.reopenAt, code: circuit.code, text: circuit.text },
     project: task.project,
     inplace: false,
+    continues: continued === null ? null : { sessionId: continued.sessionId, branch: continued.branch },
     ...there,
     timeoutSec: chooseTimeout(deps, task, options),
     idleTimeoutSec,

@@ -82,7 +82,7 @@ export function createRunSupervision(
     const run = { sessionId, runId: randomUUID() };
     let process: RunProcess;
     try {
-      process = await beginRun({ deps, persist, looks, run, machine });
+      process = await beginRun({ deps, persist, looks, run, machine, closing });
     } catch (error) {
       // Its machine was given up in the meantime, and the session with it.
       const isReleased = machine !== null && asSvcError(error).code === 'engine_closing';

@@ -166,7 +166,7 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
     const described = broker?.describe() ?? null;
     if (broker === null || described === null)
       throw new SvcError('not_found', 'this fleet has no broker', {
-        hint: sentence`{fleet.init host=["chair.lan"]} creates it`,
+        hint: sentence`{fleet.init host=chair.lan} creates it`,
       });
     const problem = broker.findProblem();
     if (problem !== null) throw new SvcError('broker_unreachable', problem);

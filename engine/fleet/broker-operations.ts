@@ -15,12 +15,12 @@ export interface FleetBroker {
 
 /** An invitation for one machine. */
 export interface RunnerInvitation {
-  /** What the other machine is told, by `svc runner join`. A secret until it is used. */
+  /** The text for `svc runner join` on the other machine. A secret until it is used. */
   line: string;
   pool: string;
 }
 
-/** What waits and runs in each pool. */
+/** The waiting and running work of each pool. */
 export interface FleetStatus {
   /** Null for a fleet without one. */
   broker: {

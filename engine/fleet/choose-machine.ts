@@ -7,7 +7,7 @@ export interface Candidate {
   record: RunnerRecord;
   /** Null while the engine has not tried to connect to it. */
   state: MachineState | null;
-  /** Whether the agent's programs are there; null while that is not known. */
+  /** True if the agent's programs are there; null while that is not known. */
   hasAgent: boolean | null;
   /** How many sessions work there. */
   working: number;

@@ -39,6 +39,8 @@ export interface FleetDeps {
   onChange(): void;
   /** Lists the branches of sessions that work on other machines. */
   listRunning(): readonly RunningBranch[];
+  /** Lists the sessions that other machines have, also those without a branch so far. */
+  listAssigned(): readonly { sessionId: string; runner: string }[];
   /** Lists the sessions that wait for a machine. */
   listWaiting(): readonly WaitingSession[];
   /** Called once for a session that has waited for ten minutes. */
@@ -149,12 +151,12 @@ export function createFleet(deps: FleetDeps): Fleet {
       else void loseMachine(machine.id);
     },
     listMachines() {
-      const running = deps.listRunning();
+      const assigned = deps.listAssigned();
       return [...machines.values()].map(({ connection }) => ({
         id: connection.record.id,
         name: connection.record.name,
         state: connection.readState(),
-        sessions: running.flatMap(({ runner, sessionId }) =>
+        sessions: assigned.flatMap(({ runner, sessionId }) =>
           runner === connection.record.id ? [sessionId] : [],
         ),
       }));

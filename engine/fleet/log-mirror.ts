@@ -30,7 +30,7 @@ export interface LogMirror {
 
 interface Copy {
   closing: AbortController;
-  /** Whether the machine can send more now. */
+  /** True if the machine can send more now. */
   isOpen: boolean;
   /** Called after each part, and when the connection was lost. */
   onNews: () => void;

@@ -105,7 +105,7 @@ export function connectToMachine(record: RunnerRecord, deps: MachineConnectionDe
   const { id, host, via, command, name, joined } = record;
   const { env, clock, log } = deps;
   let state: MachineState = { state: 'connecting', why: null, facts: null, load: null, since: clock.now() };
-  /** What the machine has, by program; empty after each connection. */
+  /** True for each program that the machine has; empty after each connection. */
   const programs = new Map<string, boolean>();
   const asked = new Set<string>();
   let nextProbe: NodeJS.Timeout | null = null;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { END_CODES } from '../workers/agents/index.ts';
 import { MOST_TIPS } from '../workers/runner/worktrees/transfer/index.ts';
 
-/** What the board and the machine of a runner say to each other. Each end checks all that it reads. */
+/** The messages between the board and the machine of a runner. Each end checks all that it reads. */
 
 const absolutePath = z
   .string()
@@ -77,7 +77,7 @@ export const orders = {
     former: placement.nullable(),
     isQuiet: z.boolean(),
     note: text.nullable(),
-    /** Where the log of the session starts on this machine: the end of what it has printed elsewhere. */
+    /** The offset at which the log of the session starts on this machine: the end of its output elsewhere. */
     logFrom: offset,
   }),
   prepare: z.object({
@@ -132,7 +132,8 @@ export const orders = {
     isAlone: z.boolean(),
     message: text.nullable(),
   }),
-  discard: runName,
+  /** Removes the files of a run; and the worktree of its session, if the board has never heard where that is. */
+  discard: runName.extend({ isUnplaced: z.boolean().optional() }),
   /** Ends the runner of a machine that has joined, and removes its folders. */
   leave: z.object({}),
   /** Ends all runs: the board has cut this machine off. */
@@ -211,7 +212,7 @@ const facts = z.object({
   trouble: failedEnd.nullable(),
 });
 
-/** What a machine reports during a check: what it does. */
+/** The progress that a machine reports during a check. */
 export const checkReport = z.object({ progress: z.string().max(1000) });
 
 export const runReport = z.object({ facts, quietMs: z.number().min(0) });
@@ -276,7 +277,7 @@ export const streams = {
 /** The machine's last word about a pack that it has taken in; any other text says why it has not. */
 export const RECEIVED = 'received';
 
-/** What a machine reports every ten seconds: how busy it is, and which agents it has. */
+/** The report of a machine every ten seconds: how busy it is, and which agents it has. */
 export const heartbeat = z.object({
   /** Free space for runs, bytes; null if that is unknown. */
   diskFreeBytes: z.number().min(0).max(1e18).nullable(),
@@ -298,7 +299,7 @@ export const heartbeatAnswer = z.object({
   leaseMs: z.number().min(0).nullable(),
 });
 
-/** What a machine says about itself, at the start of a connection and when it changes. */
+/** The facts that a machine reports at the start of a connection and when they change. */
 export const machineFacts = z.object({
   /** Changes with each start of its runner. */
   boot: z.uuid(),

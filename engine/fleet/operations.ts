@@ -27,7 +27,7 @@ export interface ListedRunner {
   running: number;
   /** The agents installed there, and whether each is logged in: null if svc cannot see that; empty before the first report. */
   agents: { name: string; loggedIn: boolean | null }[];
-  /** True if it was told to take no new run, in whatever state it is. */
+  /** True if it is to take no new run, in any state. */
   isDrained: boolean;
   state: 'connecting' | 'ready' | 'full' | 'draining' | 'silent' | 'lost' | 'revoked';
   /** Since when it is connected, or is not, RFC 3339; null before the first attempt. */
@@ -42,7 +42,7 @@ export interface ListedRunner {
   projects: string[];
 }
 
-/** What a host is found to be, before it becomes a runner. */
+/** The result of the inspection of a host, before it becomes a runner. */
 export interface RunnerInspection extends HostFacts {
   /** The name that it would get. */
   name: string;

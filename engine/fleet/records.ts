@@ -15,7 +15,7 @@ export interface RunnerRecord {
   via: string | null;
   /** How svc is started there: words of a POSIX shell; empty for one that has joined. */
   command: string;
-  /** What proves who it is, if it has joined over the broker; null for one that is reached by ssh or a command. */
+  /** The keys that prove its identity, if it has joined over the broker; null for one that is reached by ssh or a command. */
   joined: { certificate: string; nkey: string } | null;
   pool: string;
   /** The most workers at a time. */

@@ -26,7 +26,7 @@ export interface RemoteRunnerDeps {
   suffix: string;
 }
 
-/** Runs workers on another machine. What is sent there and what comes back is checked here. */
+/** Runs workers on another machine. Everything that is sent there or comes back is checked here. */
 export function createRemoteRunner({
   connection,
   transfers,

@@ -79,7 +79,7 @@ export function createLostRunSettling(
           deps.log.warn({ ...name, problems }, 'a lost run left something on its machine');
       }
     }
-    await connection.call('discard', name);
+    await connection.call('discard', { ...name, isUnplaced: placement === null });
     await deps.recordSettled(run, ref);
   }
 

@@ -2,7 +2,7 @@ import { changeConsents, readConsents } from '../core/access/index.ts';
 import { SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 
-/** Where the consents of a workspace are. */
+/** The place of a workspace's consents. */
 export interface ShareScope {
   /** The machine home. */
   home: string;
@@ -29,7 +29,10 @@ export function createProjectShares({ home, root }: ShareScope): ProjectShares {
       throw new SvcError(
         'share_missing',
         `the project ${project} may not be sent to the machines of pool ${pool}`,
-        { hint: sentence`the Chair allows it: {project.share ${project} ${pool}}`, data: { project, pool } },
+        {
+          hint: sentence`the Chair allows it: {project.share ${project} pool=${pool}}`,
+          data: { project, pool },
+        },
       );
     },
     write(project, pool, consent) {

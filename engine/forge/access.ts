@@ -10,7 +10,7 @@ export interface ForgeToken {
   value: string | undefined;
 }
 
-/** What requests to code hosts need. */
+/** The means by which code hosts are asked. */
 export interface ForgeAccess {
   programs: ForgePrograms;
   now(): number;

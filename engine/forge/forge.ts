@@ -53,7 +53,7 @@ export interface ReportedPullRequest {
   head: string;
 }
 
-/** Where a pull request is, read from the address of its page. */
+/** The place of a pull request, read from the address of its page. */
 export interface PullRequestPlace {
   kind: ForgeKind;
   host: string;
@@ -95,7 +95,7 @@ export interface ForgePullRequest {
   base: string;
 }
 
-/** What the mark of each comment of svc starts with; a reader does not see it. */
+/** The start of the mark in each comment of svc; a reader does not see it. */
 export const COMMENT_MARK = '<!-- svc ';
 
 export const listFailed = (checks: readonly CommitCheck[]): string[] =>

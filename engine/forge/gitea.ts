@@ -72,7 +72,7 @@ export function createGiteaForge(requests: ForgeRequests): Forge {
       const path = `${nameTop(repository)}/issues`;
       for await (const { body } of readPages(requests, path, { query, size: SIZE, most: MOST_PAGES }))
         yield {
-          // An unknown label is no filter.
+          // An unknown label does not filter.
           rows: requireRows(body, host).flatMap((payload) =>
             asObject(payload.pull_request) === payload.pull_request || !hasLabelOf(payload, label)
               ? []
@@ -171,9 +171,10 @@ export function createGiteaForge(requests: ForgeRequests): Forge {
       );
       return names.includes(label);
     },
-    createLabel: (repository, name) =>
-      requests.post(`${nameTop(repository)}/labels`, {
+    async createLabel(repository, name) {
+      await requests.post(`${nameTop(repository)}/labels`, {
         ...{ name, color: LABEL_COLOR, description: LABEL_DESCRIPTION },
-      }),
+      });
+    },
   };
 }

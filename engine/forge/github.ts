@@ -13,11 +13,13 @@ import {
   readCheckRuns,
   readPullRequest,
   readRequired,
+  readResolved,
   readReviewComments,
   readReviews,
   readStatuses,
+  writeThreadsQuery,
 } from './read-github.ts';
-import { asNumber, asObject, asText, asTime, requireRows } from './read-json.ts';
+import { asNumber, asObject, asText, asTime, listRows, requireRows } from './read-json.ts';
 import { createReaders, type ForgeRequests, findStatus, postComment, readPages } from './requests.ts';
 
 const SIZE = ['per_page', 100] as const;
@@ -110,7 +112,10 @@ export function createGithubForge(requests: ForgeRequests): Forge {
     },
     async readReviewComments({ repository, number }, { id }) {
       const path = `${nameTop(repository)}/pulls/${number}/reviews/${id}/comments?per_page=100`;
-      return readReviewComments((await requests.get(path))?.body);
+      const body = (await requests.get(path))?.body;
+      if (listRows(body).length === 0) return [];
+      const threads = await requests.post('graphql', { query: writeThreadsQuery(repository, number) });
+      return readReviewComments(body, readResolved(threads));
     },
     async readName(repository) {
       return asText((await readObject(nameTop(repository))).full_name) || repository;
@@ -134,8 +139,9 @@ export function createGithubForge(requests: ForgeRequests): Forge {
         throw error;
       }
     },
-    createLabel: (repository, name) =>
-      requests.post(`${nameTop(repository)}/labels`, { name, description: LABEL_DESCRIPTION }),
+    async createLabel(repository, name) {
+      await requests.post(`${nameTop(repository)}/labels`, { name, description: LABEL_DESCRIPTION });
+    },
   };
 }
 

@@ -243,9 +243,10 @@ export function createGitlabForge(requests: ForgeRequests): Forge {
       );
       return name === label;
     },
-    createLabel: (repository, name) =>
-      requests.post(`${nameTop(repository)}/labels`, {
+    async createLabel(repository, name) {
+      await requests.post(`${nameTop(repository)}/labels`, {
         ...{ name, color: LABEL_COLOR, description: LABEL_DESCRIPTION },
-      }),
+      });
+    },
   };
 }

@@ -24,7 +24,7 @@ interface KindOfForge {
   create(requests: ForgeRequests): Forge;
   /** The path of a pull request's page, with the repository and the number. */
   page: RegExp;
-  /** What stands before its number in a reference. */
+  /** The sign before its number in a reference. */
   sign: string;
 }
 

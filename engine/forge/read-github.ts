@@ -80,16 +80,35 @@ export const readReviews = (body: unknown): SubmittedReview[] =>
 /** Returns the last line of a part of a diff, without its sign. */
 export const findLastLine = (hunk: unknown): string => (asText(hunk).split('\n').at(-1) ?? '').slice(1);
 
-/** Reads the comments of a review: https://docs.github.com/en/rest/pulls/reviews */
-export const readReviewComments = (body: unknown): ReviewComment[] =>
-  listRows(body).map((row) => {
-    const line = row.line ?? row.original_line;
-    return {
-      path: asText(row.path),
-      side: row.side === 'LEFT' ? 'old' : 'new',
-      line: Number.isSafeInteger(line) ? Number(line) : null,
-      text: findLastLine(row.diff_hunk),
-      body: asWords(row.body),
-      head: asText(row.original_commit_id) || asText(row.commit_id),
-    };
-  });
+/** Asks for the threads of a pull request, which REST does not show: https://docs.github.com/en/graphql */
+export function writeThreadsQuery(repository: string, number: number): string {
+  const [owner, name] = repository.split('/').map((each) => JSON.stringify(each));
+  const threads = 'reviewThreads(first:100){nodes{isResolved,comments(first:100){nodes{databaseId}}}}';
+  return `query{repository(owner:${owner},name:${name}){pullRequest(number:${number}){${threads}}}}`;
+}
+
+/** Reads the ids of the comments whose threads are resolved. */
+export function readResolved(body: unknown): ReadonlySet<unknown> {
+  const { pullRequest } = asObject(asObject(asObject(body).data).repository);
+  const threads = listRows(asObject(asObject(pullRequest).reviewThreads).nodes);
+  const resolved = threads.filter(({ isResolved }) => isResolved === true);
+  return new Set(
+    resolved.flatMap(({ comments }) => listRows(asObject(comments).nodes)).map((each) => each.databaseId),
+  );
+}
+
+/** Reads the comments of a review that are not resolved: https://docs.github.com/en/rest/pulls/reviews */
+export const readReviewComments = (body: unknown, resolved: ReadonlySet<unknown>): ReviewComment[] =>
+  listRows(body)
+    .filter(({ id }) => !resolved.has(id))
+    .map((row) => {
+      const line = row.line ?? row.original_line;
+      return {
+        path: asText(row.path),
+        side: row.side === 'LEFT' ? 'old' : 'new',
+        line: Number.isSafeInteger(line) ? Number(line) : null,
+        text: findLastLine(row.diff_hunk),
+        body: asWords(row.body),
+        head: asText(row.original_commit_id) || asText(row.commit_id),
+      };
+    });

@@ -32,7 +32,8 @@ export interface ForgeRequests {
   host: string;
   /** Returns the answer to a GET request; null if it is still the one of `tag`. */
   get(path: string, tag?: string | null): Promise<ForgeAnswer | null>;
-  post(path: string, fields: Readonly<Record<string, string>>): Promise<void>;
+  /** Returns the body of the answer. */
+  post(path: string, fields: Readonly<Record<string, string>>): Promise<unknown>;
   readText(path: string): Promise<ForgeText>;
 }
 
@@ -83,7 +84,8 @@ export function createRequests(
     },
     async post(path, fields) {
       const answer = await transport.send({ method: 'POST', path, headers, fields });
-      if (!isSuccess(answer)) throw explainRefusal(path, answer);
+      if (isSuccess(answer)) return answer.body;
+      throw explainRefusal(path, answer);
     },
   };
 }

@@ -38,7 +38,7 @@ export interface EngineGateway {
   keys: GatewayKeys;
   process: GatewayProcess;
   books: BooksReader;
-  /** What sessions are told about their calls. */
+  /** Notices to sessions about their calls. */
   sessionBooks: SessionBooks;
   /** The calls of sessions, for the statistics. */
   statistics: CallStatistics;

@@ -21,7 +21,7 @@ export const serverSchema = z.strictObject({
     consent: true,
     notation: 'string',
     description:
-      'Titles of tasks that are sent to the linked server: given sends titles from a person or an issue, all also sends titles derived from a prompt, none sends none. Other tasks show their template or agent instead.',
+      'Titles of tasks that are sent to the linked server: given sends titles from a person or an issue, all also sends titles derived from a prompt, none sends none, nor names of failed checks. Other tasks show their template or agent instead.',
     unset: 'given',
   }),
   events: z

@@ -2,12 +2,11 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isErrorCode, SvcError } from '../core/base/errors.ts';
+import { LONGEST_SOCKET_PATH } from '../core/base/paths.ts';
 import type { AdminVerb } from './administer.ts';
 
 /** The name of the socket in the server's data folder. */
 const SOCKET_NAME = 'server.sock';
-/** The longest path of a socket, bytes: `sun_path` without the zero at its end. */
-const LONGEST_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
 
 /** Returns the socket path for the commands of a server folder. Throws `usage` if the folder's path leaves no room for a socket. */
 export function findAdminSocket(folder: string): string {

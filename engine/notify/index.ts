@@ -42,7 +42,7 @@ export interface NotifyDeps {
   };
   tasks: Pick<Tasks, 'get'>;
   workspaceName(): string;
-  /** What notices on a desktop need; see `DesktopNoticeDeps`. */
+  /** The data behind notices on a desktop; see `DesktopNoticeDeps`. */
   person: Pick<DesktopNoticeDeps, 'findQuestion' | 'isPending' | 'desktop'>;
   /** Returns what a message to a phone may say of an event; call it inside the event's transaction. */
   describeOutside(event: LoggedEvent): Omit<PushFacts, 'event' | 'workspace' | 'ask_id'>;

@@ -18,7 +18,7 @@ function isBranchPattern(pattern: string): boolean {
 export const PULL_REQUEST_WISHES = ['off', 'draft', 'ready'] as const;
 export type PullRequestOpening = (typeof PULL_REQUEST_WISHES)[number];
 
-/** What happens when a check of an open pull request fails. */
+/** The reaction to a failed check of an open pull request. */
 export const RED_WISHES = ['off', 'ask', 'auto'] as const;
 export type RedWish = (typeof RED_WISHES)[number];
 
@@ -70,9 +70,9 @@ export interface PullRequestPolicy {
   onRed: RedWish;
   /** Follow-ups of failed checks that are started without approval, for one pull request. */
   mostRounds: number;
-  /** Whether the agent's answer to a review is posted at the code host. */
+  /** True if the agent's answer to a review is posted at the code host. */
   isReplying: boolean;
-  /** Whether the end of the pull request is posted at its issue. */
+  /** True if the end of the pull request is posted at its issue. */
   isCommenting: boolean;
 }
 

@@ -10,7 +10,7 @@ import type { EventLog, Storage } from '../storage/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { PullRequestOrders } from './orders.ts';
 import { findFirstSession, type PreparationDeps, preparePullRequest } from './prepare.ts';
-import { chooseRemote, guessProgram, type PullRequestProgram, type ToldPullRequest } from './programs.ts';
+import { chooseRemote, type ToldPullRequest } from './programs.ts';
 import { publishPullRequest } from './publish.ts';
 import { appendPullRequest, type PullRequest, recordStateOfWork } from './records.ts';
 import type { ForgeComments } from './send-comments.ts';
@@ -32,8 +32,6 @@ export interface AutomaticPullRequestDeps extends PreparationDeps {
   openForge(place: PullRequestPlace): Forge;
   /** The environment of the person's programs. */
   env(): NodeJS.ProcessEnv;
-  /** The programs of hosts that this environment or svc.yaml names. */
-  listHosts(env: NodeJS.ProcessEnv): ReadonlyMap<string, PullRequestProgram>;
 }
 
 /** Pushes the branches of runs that ended well, and opens pull requests for them, as svc.yaml asks. */
@@ -70,7 +68,7 @@ export function createAutomaticPullRequests(deps: AutomaticPullRequestDeps): Aut
           : 'the repository has several remotes, and none is called origin',
       );
     const env = deps.env();
-    const program = pullRequest?.program ?? guessProgram(remote.url, env.GH_HOST, deps.listHosts(env));
+    const program = pullRequest?.program ?? remote.program;
     if (program === null)
       throw new SvcError('not_found', `the address of ${remote.name} does not show whose code host it is`);
     const now = pullRequest?.state === 'open' ? await readNow(pullRequest, session) : pullRequest;

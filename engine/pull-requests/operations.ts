@@ -55,7 +55,14 @@ const showPullRequest = (deps: PullRequestDeps) =>
   });
 
 /** Creates the operation that finds the page of a task's pull request, or of the issue that it came from. */
-const findTaskPage = ({ sessions, worktrees, records, findTask, resolveFolder }: PullRequestDeps) =>
+const findTaskPage = ({
+  sessions,
+  worktrees,
+  records,
+  findTask,
+  resolveFolder,
+  describeRemote,
+}: PullRequestDeps) =>
   operation({
     name: 'task.page',
     about:
@@ -73,7 +80,7 @@ const findTaskPage = ({ sessions, worktrees, records, findTask, resolveFolder }:
           'worktree_unsafe',
           `${address} was changed during a run, so the page is not known`,
         );
-      const remotes = await worktrees.listRemotes(root);
+      const remotes = await Promise.all((await worktrees.listRemotes(root)).map(describeRemote));
       const pullRequest = sessionId === null ? null : records.find(sessionId);
       if (pullRequest !== null) return { taskId, url: findPullRequestPage(pullRequest, remotes) };
       if (source !== 'codehost' || sourceRef === null)

@@ -7,7 +7,7 @@ import type { GitRemote, Worktrees } from '../workers/runner/worktrees/index.ts'
 import type { Session, Sessions } from '../workers/sessions/index.ts';
 import type { PullRequestPolicy } from './config.ts';
 import { nameBranch } from './name-branch.ts';
-import type { PullRequestWish } from './programs.ts';
+import type { PublishRemote, PullRequestWish } from './programs.ts';
 import type { PullRequest, PullRequestRecords } from './records.ts';
 import { writePullRequestBody } from './write-body.ts';
 
@@ -17,7 +17,7 @@ export interface PullRequestMaterial extends PullRequestWish {
   taskId: string;
   /** The folder where the programs run: the top of the checkout. */
   repository: string;
-  remotes: GitRemote[];
+  remotes: PublishRemote[];
   /** Git settings for the programs, name and value: the person's, regardless of a worker's changes. */
   settings: [name: string, value: string][];
   /** The existing one, of this session or an earlier one on the branch; null for none. */
@@ -33,6 +33,8 @@ export interface PreparationDeps {
   records: PullRequestRecords;
   readEvidence(sessionId: string): Promise<Verification>;
   getTask(id: string): Task;
+  /** Finds out which code host a remote is at. */
+  describeRemote(remote: GitRemote): Promise<PublishRemote>;
   readPolicy(task: Pick<Task, 'template' | 'project'>): PullRequestPolicy;
 }
 
@@ -45,7 +47,7 @@ export function findFirstSession(sessions: Pick<Sessions, 'get'>, session: Sessi
 
 /** Collects the content of a pull request. Throws `conflict`, `worktree_unsafe`. */
 export async function preparePullRequest(
-  { sessions, worktrees, records, readEvidence, getTask, readPolicy }: PreparationDeps,
+  { sessions, worktrees, records, readEvidence, getTask, describeRemote, readPolicy }: PreparationDeps,
   id: string,
 ): Promise<PullRequestMaterial> {
   const session = requirePublishable(sessions, id);
@@ -80,7 +82,7 @@ export async function preparePullRequest(
     title: `${toPrintable(task.title)} (${task.taskId})`,
     body: writePullRequestBody(session, await readEvidence(sessionId), task),
     isDraft: policy.opening === 'draft',
-    remotes: await worktrees.listRemotes(repository),
+    remotes: await Promise.all((await worktrees.listRemotes(repository)).map(describeRemote)),
     settings: await listSettings(worktrees, repository),
     pullRequest,
   };

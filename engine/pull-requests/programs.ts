@@ -1,5 +1,6 @@
 import type { ForgeKind } from '../forge/index.ts';
 import type { GitRemote } from '../workers/runner/worktrees/index.ts';
+import { findRemoteAddress, splitSshAddress } from './remote-address.ts';
 import { readWebPlace } from './web-place.ts';
 
 /** Programs that open a pull request from a command line: for GitHub, GitLab, and Gitea and Forgejo. */
@@ -38,9 +39,9 @@ const HOSTS: readonly (readonly [RegExp, PullRequestProgram])[] = [
 ];
 
 /** Returns the host of an address with its port, including `git@host:path`; null for a folder. */
-export function findHost(url: string): string | null {
-  const [, host] = /^[a-z+]+:\/\/(?:[^/@]*@)?([^/]+)/i.exec(url) ?? /^(?:[^/@:]+@)([^/:]+):/.exec(url) ?? [];
-  return host ?? null;
+function findHost(url: string): string | null {
+  const [, host] = /^[a-z+]+:\/\/(?:[^/@]*@)?([^/]+)/i.exec(url) ?? [];
+  return host ?? splitSshAddress(url)?.host ?? null;
 }
 
 /** The program of each kind of code host. */
@@ -48,40 +49,76 @@ const PROGRAMS: Readonly<Record<ForgeKind, PullRequestProgram>> = {
   ...{ github: 'gh', gitlab: 'glab', gitea: 'tea' },
 };
 
-/** Lists the programs of hosts that the person's variables or svc.yaml name. */
-export const listKnownHosts = (
-  { GH_HOST = '', GITLAB_HOST = '' }: NodeJS.ProcessEnv,
-  sources: readonly { kind: ForgeKind; host?: string | undefined }[],
-): ReadonlyMap<string, PullRequestProgram> =>
-  new Map([
-    ...sources.map(({ kind, host = '' }) => [host, PROGRAMS[kind]] as const),
-    [GITLAB_HOST.replace(/^https?:\/\/|\/+$/g, ''), 'glab'],
-    [GH_HOST, 'gh'],
-  ]);
+/** The part of a remote that identifies its repository. */
+export type RemoteAddress = Pick<PublishRemote, 'url' | 'address'>;
 
-/**
- * Returns the program for a remote by its host's name; null if that is unclear.
- * @param githubHost the host that gh uses instead of github.com, GH_HOST
- */
-export function guessProgram(
-  url: string,
-  githubHost?: string,
-  known: ReadonlyMap<string, PullRequestProgram> = new Map(),
-): PullRequestProgram | null {
-  const host = findHost(url);
-  if (host === null) return null;
-  if (host === githubHost) return 'gh';
-  return known.get(host) ?? HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? null;
+/** A remote, and its code host. */
+export interface PublishRemote extends GitRemote {
+  /** Its address at the code host, if its url names a Host of the person's ssh configuration; else null. */
+  address: string | null;
+  /** The program of its code host; null if the engine cannot tell. */
+  program: PullRequestProgram | null;
 }
 
-/** Names the repository for gh, which does not recognize a remote whose host has a port. */
-function nameRepository(url: string): string[] {
-  const place = findHost(url)?.includes(':') ? readWebPlace(url) : null;
+/** Stands for the remote in the commands of a repository that has none yet. */
+export const MISSING_REMOTE: PublishRemote = { name: 'origin', url: '', address: null, program: null };
+
+/** Returns the address of a remote at its code host. */
+export const getAddress = ({ url, address }: RemoteAddress): string => address ?? url;
+
+/** The code hosts that the workspace and the person name. */
+export interface KnownHosts {
+  /** Those that svc.yaml names. */
+  sources: readonly { kind: ForgeKind; host?: string | undefined }[];
+  /** The person's variables. */
+  env: NodeJS.ProcessEnv;
+}
+
+/** Finds out which code host a remote is at. */
+export async function describeRemote(
+  remote: GitRemote,
+  { sources, env }: KnownHosts,
+): Promise<PublishRemote> {
+  const findSource = (host: string) => sources.find((each) => each.host === host);
+  const isKnown = (host: string): boolean =>
+    findSource(host) !== undefined || findProgramByVariables(host, env) !== null;
+  const found = await findRemoteAddress(remote.url, isKnown, env);
+  const source = findSource(findHost(found) ?? '');
+  const named = source === undefined ? null : PROGRAMS[source.kind];
+  const known = { ...remote, address: found === remote.url ? null : found, program: named };
+  return { ...known, program: guessProgram(known, env) };
+}
+
+function findProgramByVariables(
+  host: string,
+  { GH_HOST, GITLAB_HOST = '' }: NodeJS.ProcessEnv,
+): PullRequestProgram | null {
+  if (host === GH_HOST) return 'gh';
+  return host === GITLAB_HOST.replace(/^https?:\/\/|\/+$/g, '') ? 'glab' : null;
+}
+
+/** Returns the program for a remote: by the person's variables, svc.yaml, or the host's name; null if that is unclear. */
+export function guessProgram(
+  remote: Omit<PublishRemote, 'name'>,
+  env: NodeJS.ProcessEnv,
+): PullRequestProgram | null {
+  const host = findHost(getAddress(remote));
+  if (host === null) return null;
+  const guessed = HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? null;
+  return findProgramByVariables(host, env) ?? remote.program ?? guessed;
+}
+
+/** Names the repository for gh, which does not recognize a remote whose host has a port, and some Hosts of ssh. */
+function nameRepository(remote: RemoteAddress | null): string[] {
+  if (remote === null) return [];
+  const { url, address } = remote;
+  const unclear = address ?? (findHost(url)?.includes(':') ? url : null);
+  const place = unclear === null ? null : readWebPlace(unclear);
   return place === null ? [] : [`--repo=${new URL(place.origin).host}/${place.path}`];
 }
 
 /** Returns the remote to push to: `origin`, or the only one. Null if a person has to choose. */
-export const chooseRemote = (remotes: readonly GitRemote[]): GitRemote | null =>
+export const chooseRemote = <R extends GitRemote>(remotes: readonly R[]): R | null =>
   remotes.find(({ name }) => name === 'origin') ?? (remotes.length === 1 ? (remotes[0] ?? null) : null);
 
 /**
@@ -113,14 +150,14 @@ export const buildLfsPush = ({ head }: PullRequestWish, remote: string): string[
 export function buildCreate(
   program: PullRequestProgram,
   { pushTo, base, title, body, isDraft }: PullRequestWish,
-  { url }: Pick<GitRemote, 'url'>,
+  remote: RemoteAddress,
 ): string[] {
   switch (program) {
     case 'gh':
       return [
         'pr',
         'create',
-        ...nameRepository(url),
+        ...nameRepository(remote),
         `--head=${pushTo}`,
         `--base=${base}`,
         `--title=${title}`,
@@ -155,11 +192,11 @@ export function buildCreate(
 export function buildView(
   program: PullRequestProgram,
   number: number,
-  { url }: Pick<GitRemote, 'url'>,
+  remote: RemoteAddress | null,
 ): string[] {
   switch (program) {
     case 'gh':
-      return ['pr', 'view', String(number), ...nameRepository(url), '--json', 'number,url,state'];
+      return ['pr', 'view', String(number), ...nameRepository(remote), '--json', 'number,url,state'];
     case 'glab':
       return ['mr', 'view', String(number), '--output', 'json'];
     case 'tea':

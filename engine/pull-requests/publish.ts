@@ -7,8 +7,10 @@ import {
   buildLfsPush,
   buildPush,
   buildView,
+  type PublishRemote,
   type PullRequestProgram,
   type PullRequestWish,
+  type RemoteAddress,
   readCreated,
   readState,
   type ToldPullRequest,
@@ -45,7 +47,7 @@ export const readWish = ({
 /** Returns the commands that push a branch and open a pull request for it, in order; each is a program with its arguments. */
 export const buildPullRequest = (
   wish: PullRequestWish,
-  remote: GitRemote,
+  remote: PublishRemote,
   program: PullRequestProgram,
 ): string[][] => [...listPushes(wish, remote), [program, ...buildCreate(program, wish, remote)]];
 
@@ -58,7 +60,7 @@ const listPushes = (wish: PullRequestWish, { name: remote }: GitRemote): string[
 export async function askPullRequest(
   run: RunPersonProgram,
   { program, number }: { program: PullRequestProgram; number: number },
-  remote: Pick<GitRemote, 'url'>,
+  remote: RemoteAddress | null,
 ): Promise<ToldPullRequest> {
   const told = readState(await run(program, buildView(program, number, remote)), number);
   if (told !== null) return told;
@@ -78,7 +80,7 @@ export async function publishPullRequest(
     program,
     existing,
   }: {
-    remote: GitRemote;
+    remote: PublishRemote;
     program: PullRequestProgram;
     existing: Pick<PullRequest, 'branch' | 'number' | 'url' | 'state'> | null;
   },

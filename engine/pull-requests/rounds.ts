@@ -2,7 +2,7 @@ import type { Clock } from '../core/base/clock.ts';
 import { formatId, formatIdOrNull, parseId } from '../core/base/ids.ts';
 import type { Storage } from '../storage/index.ts';
 
-/** What svc has made of the failed checks of a commit, or of a review. */
+/** The follow-up of svc to the failed checks of a commit, or to a review. */
 export interface PullRequestRound {
   kind: 'checks' | 'review';
   /** The commit, or the id of the review. */

@@ -90,7 +90,7 @@ interface Live {
   memory: ForgeMemory;
   nextAt: number;
   askedAt: number;
-  /** What the code host reported last, and since when. */
+  /** The last report of the code host, and since when it holds. */
   report: string;
   changedAt: number;
   failures: number;

@@ -1,9 +1,8 @@
 import { readIssue } from '../board/tasks/index.ts';
 import { SvcError } from '../core/base/errors.ts';
-import type { GitRemote } from '../workers/runner/worktrees/index.ts';
-import { chooseRemote, type PullRequestProgram } from './programs.ts';
+import { chooseRemote, getAddress, type PublishRemote, type PullRequestProgram } from './programs.ts';
 import type { PullRequest } from './records.ts';
-import { readWebPlace } from './web-place.ts';
+import { readWebPlace, type WebPlace } from './web-place.ts';
 
 const PULL_REQUEST_PATHS: Readonly<Record<PullRequestProgram, string>> = {
   gh: 'pull',
@@ -11,13 +10,16 @@ const PULL_REQUEST_PATHS: Readonly<Record<PullRequestProgram, string>> = {
   tea: 'pulls',
 };
 
+const findPlace = (remote: PublishRemote | null | undefined): WebPlace | null =>
+  remote == null ? null : readWebPlace(getAddress(remote));
+
 /** Finds the page of a recorded pull request. Throws `not_found`. */
 export function findPullRequestPage(
   { number, url, remote, program }: PullRequest,
-  remotes: readonly GitRemote[],
+  remotes: readonly PublishRemote[],
 ): string {
   if (url !== null && /^https?:\/\//.test(url)) return url;
-  const place = readWebPlace(remotes.find(({ name }) => name === remote)?.url ?? '');
+  const place = findPlace(remotes.find(({ name }) => name === remote));
   if (number === null || place === null)
     throw new SvcError('not_found', 'the address of the pull request is not known');
   return `${place.origin}/${place.path}/${PULL_REQUEST_PATHS[program]}/${number}`;
@@ -28,13 +30,13 @@ export function findPullRequestPage(
  * remote that is pushed to. The hosts that send references lead from an issue to a pull request of the same number.
  * Throws `not_found`.
  */
-export function findIssuePage(reference: string, remotes: readonly GitRemote[]): string {
+export function findIssuePage(reference: string, remotes: readonly PublishRemote[]): string {
   const issue = readIssue(reference);
   if (issue === null) throw new SvcError('not_found', `${JSON.stringify(reference)} names no issue`);
   const { path, number } = issue;
-  const places = remotes.flatMap(({ url }) => readWebPlace(url) ?? []);
+  const places = remotes.flatMap((each) => findPlace(each) ?? []);
   const own = places.find((each) => each.path.toLowerCase() === path.toLowerCase());
-  const place = own ?? readWebPlace(chooseRemote(remotes)?.url ?? '');
+  const place = own ?? findPlace(chooseRemote(remotes));
   if (place === null)
     throw new SvcError('not_found', `no remote of the repository tells where ${reference} is on the web`);
   return `${place.origin}/${path}/issues/${number}`;

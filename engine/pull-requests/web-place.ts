@@ -1,4 +1,6 @@
-/** Where a remote is on the web. */
+import { splitSshAddress } from './remote-address.ts';
+
+/** The place of a remote on the web. */
 export interface WebPlace {
   /** Scheme, host and port. */
   origin: string;
@@ -10,8 +12,8 @@ export interface WebPlace {
 export function readWebPlace(url: string): WebPlace | null {
   // Of several addresses the first one.
   const [first = ''] = url.split(' and ');
-  const [, host, name] = /^(?:[^/@:]+@)([^/:]+):(.+)$/.exec(first) ?? [];
-  const address = host === undefined ? first : `ssh://${host}/${name}`;
+  const ssh = splitSshAddress(first);
+  const address = ssh === null ? first : `ssh://${ssh.host}/${ssh.path.slice(1)}`;
   if (!/^(?:https?|ssh|git):\/\//.test(address) || !URL.canParse(address)) return null;
   const { protocol, host: web, hostname, pathname } = new URL(address);
   const isWeb = protocol === 'https:' || protocol === 'http:';

@@ -5,7 +5,7 @@ import { type FieldProblem, fieldsInvalidError, type JsonObject } from '../core/
 /** The label that turns an issue into a task. */
 export const LABEL = 'svc';
 
-/** Where the pull requests are that an event is about. */
+/** The place of the pull requests that an event is about. */
 export interface PullRequestNews {
   kind: 'pull_request';
   /** The code host, with its port if it has one; '' if the payload does not name it. */

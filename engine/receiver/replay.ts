@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { Clock } from '../core/base/clock.ts';
 import { SKEW_MS } from '../core/http/signature.ts';
+import { platform } from '../core/platform/index.ts';
 import type { Storage } from '../storage/index.ts';
 
 /** How long a signature is remembered, by the monotonic clock, ms. */
@@ -37,19 +37,11 @@ interface Seen {
   signedAt: number | null;
 }
 
-/** Reads the id of this boot, from which the monotonic clock counts; null when unknown. */
-function readBootId(): string | null {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() || null;
-  } catch {
-    return null;
-  }
-}
-
 export function createReplayCache({
   storage,
   clock,
-  boot = readBootId(),
+  // The monotonic clock counts from it.
+  boot = platform.readBootId(),
 }: {
   storage: Storage;
   clock: Clock;

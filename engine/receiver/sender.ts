@@ -13,6 +13,9 @@ export function formatChatActor(userId: string | undefined): string {
   throw fieldsInvalidError([{ field: 'user_id', problem }]);
 }
 
+/** Reports whether a text can be the login of a code host's user. */
+export const isCodehostLogin = (text: string): boolean => LOGIN.test(text);
+
 /** Formats a code host user's actor name, such as `codehost:octocat`; `codehost:unknown!`, which no user can have, without a login. */
 export const formatCodehostActor = (login: string | null): string =>
-  login !== null && LOGIN.test(login) ? `codehost:${login}` : 'codehost:unknown!';
+  login !== null && isCodehostLogin(login) ? `codehost:${login}` : 'codehost:unknown!';

@@ -29,7 +29,7 @@ export interface ListedSource {
   ignored: { ref: string; reason: string }[];
 }
 
-/** What a poll would make, without making it. */
+/** The tasks that a poll would create. */
 export interface SourceTrial {
   id: string;
   /** Issues and comments that would become tasks now. */
@@ -146,7 +146,7 @@ export function createSources(deps: SourcesDeps): Sources {
         return reason === null ? [] : [{ ref: work.ref, reason }];
       });
     });
-    // What became no task is looked at again with the next poll: its template may be added.
+    // The next poll looks at the rest again: its template may have been added.
     live.cache = ignored.length === 0 ? cache : EMPTY_CACHE;
     const refs = ignored.map(({ ref }) => ref);
     live.ignored = [...ignored, ...live.ignored.filter(({ ref }) => !refs.includes(ref))].slice(
@@ -207,7 +207,7 @@ export function createSources(deps: SourcesDeps): Sources {
     if (found.length > 0) return found;
     throw new SvcError(
       'not_found',
-      repository === undefined ? 'sources of svc.yaml names no repository' : `no source has ${repository}`,
+      repository === undefined ? 'svc.yaml names no repository in sources' : `no source has ${repository}`,
       { hint: sentence`{source.list} lists them` },
     );
   }

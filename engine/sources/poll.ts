@@ -8,7 +8,7 @@ import {
 } from '../receiver/index.ts';
 import type { SourceConfig } from './config.ts';
 
-/** What a source knows from its last poll, so that the next one asks only for what is new. */
+/** The state of a source after its last poll, so that the next one asks only for new work. */
 export interface PollState {
   /** Issues that got the label earlier were not meant for svc, and comments that are older. RFC 3339, of the code host. */
   since: string;
@@ -16,18 +16,18 @@ export interface PollState {
   commentsSince: string;
 }
 
-/** What makes the next poll cheap. It may be lost. */
+/** Data that makes the next poll cheap. It may be lost. */
 export interface PollCache {
   /** The tag of the first page of issues, for a conditional request; null without one. */
   issuesTag: string | null;
   commentsTag: string | null;
-  /** Issues that are no new ones, with the time of their last change. */
+  /** Issues that are not new, with the time of their last change. */
   known: ReadonlyMap<number, string>;
 }
 
 export const EMPTY_CACHE: PollCache = { issuesTag: null, commentsTag: null, known: new Map() };
 
-/** What a poll has found. */
+/** The result of a poll. */
 export interface Poll {
   state: PollState;
   cache: PollCache;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../core/base/errors.ts';
 import { openPrivate, readPrivate, replacePrivate } from '../core/base/private-files.ts';
-import { findNetworkFileSystem } from './network-file-system.ts';
+import { platform } from '../core/platform/index.ts';
 import { toStorageError } from './sqlite-errors.ts';
 
 export interface HostLock {
@@ -35,7 +35,7 @@ export function holdHostLock(dataDir: string, words: HolderWords = ENGINE_WORDS)
     if (error instanceof SvcError) throw error;
     throw toStorageError(error, `cannot use the data folder ${dataDir}`);
   }
-  const network = findNetworkFileSystem(statfsSync(dataDir).type);
+  const network = platform.findNetworkFileSystem(statfsSync(dataDir).type);
   if (network !== null) {
     throw new SvcError(
       'storage_unsafe',

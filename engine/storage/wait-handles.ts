@@ -13,7 +13,7 @@ export interface WaitHandle {
   /** The key of the call: under it every engine continues the same call. */
   key: string;
   state: 'working' | 'completed' | 'failed' | 'cancelled';
-  /** What it waits for, or how it ended. */
+  /** The state that it waits for, or how it ended. */
   message: string;
   /** The result, or the protocol's error if it failed; null otherwise. */
   result: unknown;

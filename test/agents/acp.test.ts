@@ -27,7 +27,7 @@ const KEY = 'no key at all';
 interface RealAgent {
   words: string[];
   env(modelUrl: string): Record<string, string>;
-  /** Calls of its own tools: one that writes a file, one that runs a command. */
+  /** Calls to its own tools: one that writes a file, one that runs a command. */
   write(path: string): { call: string; arguments: Record<string, unknown> };
   run(command: string): { call: string; arguments: Record<string, unknown> };
 }

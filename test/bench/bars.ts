@@ -4,7 +4,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Figure } from './figure.ts';
 
-/** What is known of a figure. */
+/** The record of a figure. */
 export interface Mark {
   /** The limit: a number for the ratio, text with the unit for the value; null if there is none. */
   bar: number | string | null;

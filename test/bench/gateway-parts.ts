@@ -8,7 +8,7 @@ import { openGateway } from '../../engine/gateway/server/gateway.ts';
 import { openStorage } from '../../engine/storage/index.ts';
 import { LIVE_ZONE } from '../support/gateway/gateway.ts';
 
-// What a call passes: the upstream, the minimal proxy that the gateway is compared with, and the gateway.
+// The programs that a call passes: the upstream, the minimal proxy that the gateway is compared with, and the gateway.
 
 const USAGE = '"usage":{"prompt_tokens":12,"completion_tokens":20,"total_tokens":32}';
 const JSON_ANSWER = `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"${'word '.repeat(160)}"},"finish_reason":"stop"}],${USAGE}}`;

@@ -21,7 +21,7 @@ import { type Figure, figure, median } from './figure.ts';
 import type { GatewayLoad, GatewayLoadResult } from './gateway-child.ts';
 
 const ROUNDS = 3;
-/** Milliseconds in which an idle process frees unneeded memory, see engine/core/base/idle-memory.ts. */
+/** Milliseconds in which an idle process frees unneeded memory, see engine/core/platform/idle-memory.ts. */
 const IDLE_MS = 25_000;
 
 const CASES = [1, 32].flatMap((connections) =>

@@ -26,7 +26,7 @@ interface Grown {
 
 interface Area {
   name: string;
-  /** What its cost may grow with: the rows that it shows, or all rows. */
+  /** The rows with which its cost may grow: those that it shows, or all rows. */
   reads: keyof typeof LIMITS;
   call(grown: Grown): Promise<unknown>;
 }

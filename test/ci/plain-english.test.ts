@@ -25,10 +25,11 @@ function checkFiles(t: { after(fn: () => void): void }, files: Record<string, st
   return checkTexts(root);
 }
 
-it('the check names each offending message, page and test name with its file and line', (t) => {
+it('the check names each offending message, comment, page and test name with its file and line', (t) => {
   const { code, offenders } = checkFiles(t, {
     'engine/a.ts': "\nthrow new Error('the branch is no branch of this task');\n",
     'cli/b.ts': "export const HELP = 'What was said before is sent again to it';\n",
+    'engine/f.ts': '/**\n * Runs it anew.\n */\n/** What it runs. */\n  // Whether it runs.\n',
     'tui/c.tsx': 'export const note = `the task goes on now`;\n',
     'docs/use/d.md': '# A page\n\nNothing happens meanwhile.\n',
     'AGENTS.md': 'Ask whoever started it.\n',
@@ -37,7 +38,10 @@ it('the check names each offending message, page and test name with its file and
   assert.equal(code, 1);
   assert.deepEqual(
     offenders.map((line) => line.split(': ')[0]),
-    ['cli/b.ts:1', 'engine/a.ts:2', 'tui/c.tsx:1', 'test/e.test.ts:1', 'AGENTS.md:1', 'docs/use/d.md:3'],
+    [
+      ...['cli/b.ts:1', 'engine/a.ts:2', 'tui/c.tsx:1', 'engine/f.ts:2', 'engine/f.ts:4', 'engine/f.ts:5'],
+      ...['test/e.test.ts:1', 'AGENTS.md:1', 'docs/use/d.md:3'],
+    ],
   );
 });
 
@@ -47,6 +51,7 @@ it('the check accepts questions, code, SQL and plain sentences', (t) => {
       "const sql = 'SELECT id FROM tasks WHERE there is no row';",
       "const title = 'What should the worker do?';",
       "const error = 'there is no open ask for this session';",
+      '// Which of them? What then? The words `svc anew` are code.',
     ].join('\n'),
     'docs/b.md': 'Run `svc whoever meanwhile`.\n\n```sh\nsvc anew\n```\n',
   });
@@ -58,6 +63,6 @@ it('the check fails when it finds no texts', (t) => {
   assert.equal(checkFiles(t, {}).code, 1);
 });
 
-it('every message, page and test name of the project passes the check', () => {
+it('every message, comment, page and test name of the project passes the check', () => {
   assert.deepEqual(checkTexts(PROJECT), { code: 0, offenders: [] });
 });

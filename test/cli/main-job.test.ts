@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { platform } from '../../engine/core/platform/index.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspaces/workspace.ts';
 
 interface Shown {
@@ -165,10 +166,9 @@ describe('the main job from the command line', () => {
         if (event.kind === 'session_started' && event.task_id === ran.task.task_id) resolve();
       });
     });
-    const { readFileSync } = await import('node:fs');
     const sessions = await client.call('session.list', { live: true });
     const pid = sessions.find((each) => each.session_id === ran.session.session_id)?.pid;
-    const mark = /SVC_RUN_ID=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1] ?? '';
+    const mark = platform.processes.readVariable(pid ?? 0, 'SVC_RUN_ID') ?? '';
     const asWorker = { env: { SVC_RUN_ID: mark } };
     for (const args of [
       ['task', 'run', held.task_id],

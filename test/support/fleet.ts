@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { quoteForShell } from '../../engine/core/base/text.ts';
 import type { EngineClient } from '../../engine/index.ts';
 import { findFreePort } from './free-port.ts';
-import { isRunning } from './processes/processes.ts';
+import { isRunning, listMarked } from './processes/processes.ts';
 import { until } from './wait.ts';
 import { temporaryFolder } from './workspaces/git.ts';
 import {
@@ -28,7 +28,7 @@ import {
 /** Programs of this machine that the other one has too. */
 const PROGRAMS = [...new Set(['/usr/local/bin', '/usr/bin', '/bin'])].join(':');
 
-/** Another machine, played by another home folder of this one: without ssh, and with programs of its own. */
+/** Another machine, played by another home folder of this one: without ssh, and with its own programs. */
 export interface TestMachine {
   name: string;
   /** Its home folder. */
@@ -90,7 +90,7 @@ export function makeMachine(
   writeProfiles(bin);
   const own: Record<string, string> = {
     ...{ HOME: home, SVC_HOME: machineHome, SHELL: '/bin/bash', LANG: 'C.UTF-8' },
-    // What sshd gives, without the programs of the person's shell.
+    // The PATH that sshd gives, without the programs of the person's shell.
     PATH: PROGRAMS,
     ...{ GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
     ...(process.env.NODE_COMPILE_CACHE === undefined
@@ -161,7 +161,7 @@ export function makeMachine(
         process.kill(pid, 'SIGTERM');
         await until(() => !isRunning(pid), 'the end of the runner');
       }
-      // What ends by itself after the runner has some time for that.
+      // Programs that end by themselves after the runner have some time for that.
       await until(() => marked().length === 0, 'the end of the machine', 10_000).catch(() => undefined);
       const left = marked();
       for (const each of left) process.kill(each.pid, 'SIGKILL');
@@ -214,7 +214,7 @@ export async function makeJoinedFleet(
     prepare?.(box);
     const init = ['fleet', 'init', '--host', '127.0.0.1', '--listen', `127.0.0.1:${await findFreePort()}`];
     assert.deepEqual((await ws.svc(init)).stderr, '');
-    assert.equal((await ws.svc(['project', 'share', 'workspace', 'default'])).code, 0);
+    assert.equal((await ws.svc(['project', 'share', 'workspace'])).code, 0);
     const joined = await box.svc('runner', 'join', await invite(ws), '--name', 'box2');
     assert.equal(joined.code, 0, joined.stderr);
     return { ws, box, close };
@@ -291,20 +291,4 @@ export function copyTrust(from: TestMachine, to: TestMachine): void {
 export function readLogHere(ws: TestWorkspace, session: string): Buffer {
   const file = join(ws.root, '.svc/agents', session, 'log');
   return existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
-}
-
-/** Lists the processes with a variable in their environment. */
-function listMarked(mark: string): { pid: number; command: string }[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .flatMap((name) => {
-      try {
-        const has = readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(mark);
-        if (!has || !isRunning(Number(name))) return [];
-        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-        return [{ pid: Number(name), command }];
-      } catch {
-        return [];
-      }
-    });
 }

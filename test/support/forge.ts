@@ -25,11 +25,11 @@ interface TestKind {
   program: string;
   /** The name of its repository. */
   repository: string;
-  /** What stands before the number of a pull request. */
+  /** The sign before the number of a pull request. */
   sign: string;
   /** Why its tests are skipped; false if they run. */
   missing: string | false;
-  /** How a check of its own runners is called. */
+  /** The name of a check by its own runners. */
   nameCheck(job: string): string;
   /** The keys of its source in svc.yaml, besides kind and repository. */
   listKeys(address: string): Record<string, string>;

@@ -4,7 +4,7 @@ import { isRunning } from './processes/processes.ts';
 
 const FOLDER = '/run/netns';
 const PREFIX = 'svc-test-';
-/** Where the packages have `ip` and `nft`. */
+/** The folders of `ip` and `nft` in Debian's packages. */
 const ENV = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
 
 /** Each machine with its address and that of its router; the board has no route to those behind NAT. */
@@ -41,7 +41,7 @@ export interface TestNetwork {
   countLost(): number;
   /** Ends a `lose`. */
   pass(): void;
-  /** Gives a machine another address in place of its own. */
+  /** Gives a machine another address in place of the first one. */
   move(place: Place, address: string): void;
   close(): void;
 }
@@ -50,7 +50,7 @@ const run = (program: string, words: readonly string[], input = ''): string =>
   execFileSync(program, words, { encoding: 'utf8', env: ENV, input, stdio: 'pipe' });
 const ip = (...words: string[]): string => run('ip', words);
 
-/** What the router does with packets; their way from a machine behind NAT is `iifname`, the way to it `oifname`. */
+/** The rules of the router for packets; their way from a machine behind NAT is `iifname`, the way to it `oifname`. */
 const RULES = `table ip svc {
   chain leaving {
     type nat hook postrouting priority srcnat;

@@ -13,7 +13,7 @@ webhook:
 `;
 const STRANGER = { login: 'stranger', association: 'NONE' } as const;
 
-/** What differs between the kinds of code hosts that are polled. */
+/** The differences between the kinds of code hosts that are polled. */
 export interface PolledKind {
   /** The requests of a poll without news, without their parameters. */
   quiet: string[];

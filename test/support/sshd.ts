@@ -40,7 +40,7 @@ export interface TestHostOptions {
   shell?: string;
   /** Variables that the host gives its logins, e.g. PATH. */
   variables?: Record<string, string>;
-  /** Where it listens; default `127.0.0.1`. */
+  /** The address at which it listens; default `127.0.0.1`. */
   listen?: string;
   /** Words before the command that starts it, e.g. those of another network. */
   prefix?: readonly string[];

@@ -156,6 +156,16 @@ export function describeWatchedHost(kind: TestForgeKind): void {
       assert.ok(!stored.some(({ body }) => body.includes(branch)), 'no branch has left');
     });
 
+    test('a pull request that a person opens uses the program of a host that only svc.yaml names', async () => {
+      const { session } = await open('never');
+      const { remotes } = await client.call('worktree.pr', { session });
+      const program = { github: 'gh', gitlab: 'glab', gitea: 'tea' }[kind];
+      assert.deepEqual(
+        remotes.map((remote) => remote.program),
+        [program],
+      );
+    });
+
     test('a follow-up that still waits is cancelled once the check passes without another commit', async () => {
       const { branch } = await open('asks');
       forge.host.setCheck(branch, { name: 'flaky', conclusion: 'failure', log: LOG });
@@ -295,7 +305,10 @@ export function describeWatchedHost(kind: TestForgeKind): void {
       forge.host.review(number, {
         state: 'CHANGES_REQUESTED',
         body: 'Almost.\u001b[31m',
-        comments: [{ ...line, body: 'Use y instead.\n\n#agent: edit made.txt y' }],
+        comments: [
+          { ...line, body: 'Use y instead.\n\n#agent: edit made.txt y' },
+          { ...line, body: 'Settled already.', isResolved: true },
+        ],
       });
       await poll();
       await poll();
@@ -306,7 +319,7 @@ export function describeWatchedHost(kind: TestForgeKind): void {
       );
       const { task } = await client.call('task.show', { id: waiting[0]!.task_id });
       assert.match(task.body, /\n\nAlmost\.(?:\^\[|\\x1b)\[31m\n\nmade\.txt:1\n(?:> x\n)?Use y instead\./);
-      assert.doesNotMatch(task.body, /rm -rf|Mine/);
+      assert.doesNotMatch(task.body, /rm -rf|Mine|Settled/);
       // An edited one is about the same worktree and conversation.
       const { decision_id: seen, hash } = waiting[0]!;
       const { decision } = await client.call('decision.edit', {

@@ -80,7 +80,7 @@ const clickText = (state: State): StateTransition =>
     state.view === 'list' && state.lists[state.focus].selected !== null ? { ...state, view: 'text' } : state,
   );
 
-/** What the numbers of buttons mean, without a modifier. */
+/** The meaning of the numbers of buttons, without a modifier. */
 const WHATS: Readonly<Record<string, MouseInput['what']>> = { 0: 'click', 64: 'wheel-up', 65: 'wheel-down' };
 
 /** Takes what a terminal reports about its mouse (SGR, mode 1006) out of its input, and returns the rest. */

@@ -1,5 +1,5 @@
 import { quoteForShell } from '../../engine/core/base/text.ts';
-import { buildPullRequest, chooseRemote, guessProgram, readWish } from '../../engine/index.ts';
+import { buildPullRequest, chooseRemote, MISSING_REMOTE, readWish } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { OpenPullRequest } from '../state/overlays.ts';
 import { getSelectedSession } from '../state/selection.ts';
@@ -64,8 +64,8 @@ const quoteArgument = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ?
 
 /** Fetches the commands that `svc worktree pr` runs; for an unknown host it checks which program is installed. */
 export function listCommands({ material, remote: chosen }: OpenPullRequest): string[] {
-  const remote = material.remotes.find(({ name }) => name === chosen) ?? { name: 'origin', url: '' };
-  const program = guessProgram(remote.url) ?? 'gh';
+  const remote = material.remotes.find(({ name }) => name === chosen) ?? MISSING_REMOTE;
+  const program = remote.program ?? 'gh';
   return [['cd', material.repository], ...buildPullRequest(readWish(material), remote, program)].map(
     (words) => words.map(quoteArgument).join(' '),
   );

@@ -4,7 +4,7 @@ import { clampNumber } from '../state/numbers.ts';
 import { type AllState, findMember, type WorkspaceMember } from './state.ts';
 
 // The rows of a combined list are grouped by section, then by workspace, in the order of the members, each in the order
-// of its own list. Nothing is copied: ten thousand rows are counted, and only the visible ones are read.
+// of its list. Nothing is copied: ten thousand rows are counted, and only the visible ones are read.
 
 /** The rows of one section of one workspace: `size` of its list's rows, starting at `from`. */
 interface RowSlice {

@@ -40,7 +40,7 @@ export interface KeyBinding {
   panes?: readonly PaneId[];
   /** In the list of work, the rows that the key is about; all rows, or none, if left out. */
   rows?: readonly WorkKind[];
-  /** What has the keyboard while the key works: a list, or a text; both if left out. */
+  /** The focus in which the key works: a list, or a text; both if left out. */
   view?: 'list' | 'text';
   /** It only moves, so it is accepted from a burst of keys. */
   moves?: true;

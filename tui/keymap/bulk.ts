@@ -216,7 +216,7 @@ export function answerForAll(
   const leftOut: LeftOut[] = entries.flatMap(({ id, reason, answers }) =>
     acted.has(id) ? [] : [{ id, reason: reason ?? `it asks for ${[...answers.keys()].join(' or ')}` }],
   );
-  // Rows listed as left out are no surprise; changes after the question are.
+  // Rows listed as left out are expected; changes after the question are.
   const isAsAsked = !entries.some(({ id, reason }) => reason !== null && overlay.asked?.has(id));
   const list = state.lists[overlay.pane];
   const marks = new Map([...list.marks].filter(([id]) => !acted.has(id)));

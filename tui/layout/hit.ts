@@ -2,7 +2,7 @@ import type { PaneId } from '../pane-ids.ts';
 import type { ListView, State } from '../state/model.ts';
 import { countBannerLines, getLayout } from './layout.ts';
 
-/** What is at a place of the screen: the tabs, a list with the line there below its columns, a line of the list of files, or a text. */
+/** The part of the screen at a place: the tabs, a list with the line there below its columns, a line of the list of files, or a text. */
 export type Hit = { tabs: true } | { list: PaneId; line: number } | { fileLine: number } | { text: true };
 
 /** The header, and the tabs below it. */

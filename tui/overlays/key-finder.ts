@@ -15,7 +15,7 @@ const MANY_PANES = 5;
 
 type Finder = Extract<OverlayState, { kind: 'help' | 'palette' }>;
 
-/** How well a binding matches a query; the smallest is the best, and null is no match. */
+/** How well a binding matches a query; the smallest is the best, and null does not match. */
 function rankMatch(
   { id, label, aliases = [], about, group, keys }: KeyBinding,
   query: string,

@@ -12,7 +12,6 @@ import { formatTimeSince } from './time.ts';
 
 const ROUTES: Readonly<Record<string, string>> = {
   task: 'POST /task',
-  codehost: 'POST /codehost',
   chat: 'POST /chat',
 };
 
@@ -31,7 +30,9 @@ const listInputChanges = (
 export function renderDecisionPreview(state: State, row: ShownDecision, cells: number): PanePreview {
   const loaded = findDetail(state, 'decision', row.decision_id);
   const detail = loaded?.detail;
-  const sender = ROUTES[row.source] === undefined ? `from ${row.source}` : `${ROUTES[row.source]}, signed`;
+  // Events of a code host arrive by hooks, which are signed, or by polling.
+  const from = row.source === 'codehost' ? 'the code host' : `from ${row.source}`;
+  const sender = ROUTES[row.source] === undefined ? from : `${ROUTES[row.source]}, signed`;
   const agreement =
     detail && renderAgreement({ plan: detail.plan, prompt: detail.task.prompt, hash: row.hash }, cells);
   const stranger = renderFacts([['stranger', row.stranger, 'bad']], cells);

@@ -64,10 +64,15 @@ export function renderPlanLines(
   { link, now }: Pick<State, 'link' | 'now'>,
   cells: number,
 ): StyledLine[] {
-  const { agent, command, project, base, workers, held_back: held } = plan;
-  const where = base === null ? 'in the folder itself' : `new worktree ${plan.branch_prefix}… from ${base}`;
+  const { agent, command, project, base, workers, continues, held_back: held } = plan;
+  const where =
+    continues !== null
+      ? `continues ${continues.session_id}${continues.branch === null ? '' : ` on ${continues.branch}`}`
+      : base === null
+        ? 'in the folder itself'
+        : `new worktree ${plan.branch_prefix}… from ${base}`;
   const at =
-    plan.base_commit === null || plan.base_commit === base
+    continues !== null || plan.base_commit === null || plan.base_commit === base
       ? null
       : `${base}@${plan.base_commit.slice(0, 10)}`;
   const queue =

@@ -1,5 +1,5 @@
 import { emitKeypressEvents, type Interface } from 'node:readline';
-import { openBrowser } from '../../engine/core/base/open-browser.ts';
+import { openBrowser } from '../../engine/core/platform/open-browser.ts';
 import {
   createKeyCollector,
   type EffectHandlers,

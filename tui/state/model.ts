@@ -163,7 +163,7 @@ export interface State {
   data: DashboardData;
   lists: Readonly<Record<PaneId, ListView>>;
   focus: PaneId;
-  /** What has the keyboard: the list, the text of the selected row next to it, or that text on the whole screen. */
+  /** The part that has the keyboard: the list, the text of the selected row next to it, or that text on the whole screen. */
   view: 'list' | 'text' | 'full';
   /** True if the list of the focused pane fills the screen. */
   isZoomed: boolean;

@@ -6,7 +6,7 @@ import type { DashboardData, ListedAsk, ShownDecision, ShownSession, ShownTask }
 export const WORK_SECTIONS = ['needs you', 'running', 'waiting', 'done'] as const;
 const [NEEDS_YOU, RUNNING, WAITING, DONE] = [0, 1, 2, 3] as const;
 
-/** What keys act on in a row: its question, its pending decision, its race, its run, or the task itself. */
+/** The object that keys act on in a row: its question, its pending decision, its race, its run, or the task itself. */
 export type WorkKind = 'ask' | 'decision' | 'race' | 'live' | 'ended' | 'over' | 'task';
 
 /** A row of the list of work: a task with its current run, decision and question. */
@@ -37,7 +37,7 @@ export const isWaitingForReview = (session: ShownSession): boolean =>
 
 type WorkData = Pick<DashboardData, 'tasks' | 'sessions' | 'decisions' | 'asks'>;
 
-/** What belongs to which row, and all rows once they have been listed. */
+/** The row of each object, and all rows once they have been listed. */
 interface WorkIndex extends WorkData {
   sessionsByTask: ReadonlyMap<string, readonly ShownSession[]>;
   decisionByTask: ReadonlyMap<string, ShownDecision>;

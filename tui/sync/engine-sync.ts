@@ -25,7 +25,7 @@ interface EngineSyncOptions {
   store: Store;
   /** With `start`, may start an engine. */
   connect(start: boolean): Promise<EngineClient>;
-  /** Where notices for the person are shown; nowhere by default. */
+  /** The place where notices for the person are shown; nowhere by default. */
   noticeTerminal?: NoticeTerminal;
   /** True if an engine is started at first when none is running. */
   startsFirst?: boolean;

@@ -107,9 +107,11 @@ function formatPlan(plan: WireValue<TaskPlan>): (readonly [name: string, value: 
     ],
     [
       'worktree',
-      plan.base === null
-        ? null
-        : `${plan.branch_prefix}<session> from ${plan.base}${plan.base_commit === null || plan.base_commit === plan.base ? '' : `@${plan.base_commit.slice(0, 10)}`}`,
+      plan.continues !== null
+        ? `that of ${plan.continues.session_id}, on ${plan.continues.branch ?? 'no branch'}`
+        : plan.base === null
+          ? null
+          : `${plan.branch_prefix}<session> from ${plan.base}${plan.base_commit === null || plan.base_commit === plan.base ? '' : `@${plan.base_commit.slice(0, 10)}`}`,
     ],
     ...(plan.carries === null
       ? []

@@ -151,7 +151,7 @@ async function openCatchUrl(
   return { automation, secret };
 }
 
-/** One task: it waits, the automation hears of it, somebody approves, and a worker does it. */
+/** One task: it waits, the automation hears of it, someone approves, and a worker does it. */
 async function showWay(demo: LinkedDemo, way: DemoWay, number: number): Promise<void> {
   const { env, automation, client, say } = demo;
   const { receivers } = await client.call('engine.status');

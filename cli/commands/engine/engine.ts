@@ -1,7 +1,8 @@
-import { closeSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, EXIT, SvcError } from '../../../engine/core/base/errors.ts';
 import { formatCount, formatZonedTime, toPrintable } from '../../../engine/core/base/text.ts';
+import { platform } from '../../../engine/core/platform/index.ts';
 import {
   describeLink,
   type Engine,
@@ -19,8 +20,8 @@ import { type Command, type CommandContext, defineCommand } from '../../command.
 import { formatFacts } from '../../print.ts';
 import { getSvcCommand } from '../../self.ts';
 import { findDifferingSecrets } from './engine-secrets.ts';
+import { writeServiceUnit } from './service-unit.ts';
 import { showAllStatus } from './status-all.ts';
-import { writeSystemdUnit } from './systemd-unit.ts';
 
 type Status = WireValue<EngineStatus>;
 
@@ -152,7 +153,12 @@ function reportReady(fd: number | undefined, said: object): void {
 /** Hosts the engine in this process until it is stopped. Calls `started` once it listens. */
 export async function hostHere(
   context: CommandContext,
-  options: { set: readonly string[]; maxWorkers: number | undefined; readyFd?: number | undefined },
+  options: {
+    set: readonly string[];
+    maxWorkers: number | undefined;
+    readyFd?: number | undefined;
+    stopWorkers?: boolean;
+  },
   started: (engine: Engine) => Promise<void>,
 ): Promise<void> {
   let engine: Engine | undefined;
@@ -170,8 +176,10 @@ export async function hostHere(
     host = await hostEngine(engine);
     await started(engine);
     reportReady(options.readyFd, { ready: true });
-    context.signal.addEventListener('abort', () => void host?.close(), { once: true });
-    if (context.signal.aborted) void host.close();
+    const { stop } = engine;
+    const end = options.stopWorkers ? () => stop({ stopWorkers: true }) : host.close;
+    context.signal.addEventListener('abort', () => void end(), { once: true });
+    if (context.signal.aborted) void end();
     await host.closed;
   } catch (thrown) {
     const { code, message, hint } = asSvcError(thrown);
@@ -186,12 +194,15 @@ const up = defineCommand({
   name: 'up',
   about: 'start the engine in the background, unless it runs',
   flags: {
-    unit: { type: 'boolean', about: 'only print a systemd unit of this user that hosts it instead' },
+    unit: {
+      type: 'boolean',
+      about: 'only print a unit of systemd or launchd for this user that hosts it instead',
+    },
   },
   examples: ['up', 'up --unit > ~/.config/systemd/user/svc-shop.service'],
   async run(context) {
     if (context.flags.unit) {
-      context.stdout.write(await writeSystemdUnit(context));
+      context.stdout.write(await writeServiceUnit(context));
       return 0;
     }
     const client = await context.engine();
@@ -282,13 +293,8 @@ async function stopSupervisor({ cwd, env }: Pick<CommandContext, 'cwd' | 'env'>)
 
 /** Reports whether a process runs. A zombie does not; in a container, init may take a while to reap it. */
 function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch (error) {
-    // Without /proc, only the signal can tell.
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' && process.platform !== 'linux';
-  }
+  const entry = platform.processes.read(pid);
+  return entry !== 'gone' && (entry === 'unknown' || !entry.zombie);
 }
 
 const status = defineCommand({
@@ -342,13 +348,17 @@ const daemon = defineCommand({
   about: 'host the engine in the foreground, with its receiver when a secret is set',
   flags: {
     ...setFlag,
+    stopWorkers: {
+      type: 'boolean',
+      about: 'a signal stops the workers too, for a container, whose processes all end with this one',
+    },
     readyFd: { type: 'number', value: 'fd', about: 'file descriptor to write to when ready' },
   },
-  examples: ['daemon', 'daemon --set ui.addr=127.0.0.1:9000 --max-workers 2'],
+  examples: ['daemon', 'daemon --set ui.addr=127.0.0.1:9000 --max-workers 2', 'daemon --stop-workers'],
   async run(context) {
-    const { set, maxWorkers, readyFd } = context.flags;
+    const { set, maxWorkers, readyFd, stopWorkers } = context.flags;
     const isBackground = readyFd !== undefined;
-    await hostHere(context, { set, maxWorkers, readyFd }, async (engine) => {
+    await hostHere(context, { set, maxWorkers, readyFd, stopWorkers }, async (engine) => {
       if (!isBackground) context.note(`engine of ${engine.root}, pid ${process.pid}`);
       const listener = await engine.openReceiver();
       if (isBackground) return;

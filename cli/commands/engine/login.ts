@@ -1,7 +1,7 @@
 import { SvcError } from '../../../engine/core/base/errors.ts';
-import { openBrowser } from '../../../engine/core/base/open-browser.ts';
 import { formatLocalTime } from '../../../engine/core/base/text.ts';
 import { isLoopback } from '../../../engine/core/base/values/address.ts';
+import { openBrowser } from '../../../engine/core/platform/open-browser.ts';
 import { linking, ownSeat } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { formatFacts } from '../../print.ts';

@@ -107,7 +107,7 @@ const add = defineCommand({
     const added = await client.run('runner.add', input, { key: randomUUID(), signal, onProgress });
     context.result(added, ({ id, name: given, pool: joined, projects }) =>
       projects.length === 0
-        ? `${given} (${id}) is in the pool ${joined}; svc project share PROJECT ${joined} sends it work`
+        ? `${given} (${id}) is in the pool ${joined}; svc project share PROJECT --pool ${joined} sends it work`
         : `${given} (${id}) is in the pool ${joined}; svc task run TASK --on ${given}`,
     );
     return 0;

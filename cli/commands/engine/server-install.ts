@@ -9,7 +9,7 @@ import { linkedServer } from '../../../engine/index.ts';
 import { defineCommand } from '../../command.ts';
 import { getSvcCommand } from '../../self.ts';
 import { nameServerFolder } from './server-folder.ts';
-import { formatUnitCommand, quoteUnitWord } from './systemd-unit.ts';
+import { formatUnitCommand, quoteUnitWord } from './service-unit.ts';
 
 const UNIT = 'svc-server';
 const UNIT_FILE = `/etc/systemd/system/${UNIT}.service`;

@@ -28,13 +28,18 @@ interface WorkspaceStatus {
   status: WireValue<EngineStatus> | null;
 }
 
-/** Prints a line for each workspace of this machine; a hanging engine does not delay the rest. */
+/** Asks the engines of all workspaces of this machine; a hanging engine does not delay the rest. */
+export async function readAllStatus(env: NodeJS.ProcessEnv) {
+  const { readRegistry } = await machineWorkspaces();
+  const { workspaces, faults } = readRegistry(env);
+  return { rows: await Promise.all(workspaces.map((each) => readWorkspaceStatus(each, env))), faults };
+}
+
+/** Prints a line for each workspace of this machine. */
 export async function showAllStatus(
   context: Pick<CommandContext, 'env' | 'stdout' | 'result' | 'note' | 'remark'>,
 ) {
-  const { readRegistry } = await machineWorkspaces();
-  const { workspaces, faults } = readRegistry(context.env);
-  const rows = await Promise.all(workspaces.map((each) => readWorkspaceStatus(each, context.env)));
+  const { rows, faults } = await readAllStatus(context.env);
   const text = await formatRows(rows, COLUMNS, context.stdout);
   context.result(rows, () => text);
   if (rows.length === 0) context.note('no engine has been started on this machine yet; svc up starts one');

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { configuration, findWorkspace, ownSeat } from '../../../engine/index.ts';
 import { type Command, type CommandContext, defineCommand } from '../../command.ts';
+import { addSecrets } from '../../keys-env.ts';
 
 const BYTES = 32;
 
@@ -26,7 +26,8 @@ export const webhookSecretCommand: Command = defineCommand({
     const { home, names, lookup } = await findWantedNames(context);
     const file = join(home, 'keys.env');
     const created = names.filter((name) => lookup(name) === undefined);
-    if (created.length > 0) await addSecrets(file, created);
+    const secrets = created.map((name) => [name, randomBytes(BYTES).toString('hex')]);
+    if (created.length > 0) await addSecrets(file, Object.fromEntries(secrets));
     const report = { file, created, present: names.filter((name) => !created.includes(name)) };
     context.result(report, ({ present }) =>
       [
@@ -63,14 +64,4 @@ async function findWantedNames({ args, cwd, env }: Pick<CommandContext, 'args' |
       hint: 'svc config set webhook.secret_env SVC_WEBHOOK_SECRET',
     });
   return { home: home.path, names, lookup };
-}
-
-/** Adds a line for each name. Only the owner can read the file afterwards. */
-async function addSecrets(file: string, names: readonly string[]): Promise<void> {
-  const { replaceFile } = await configuration();
-  const before = existsSync(file) ? readFileSync(file, 'utf8').replace(/\n*$/, '\n').replace(/^\n$/, '') : '';
-  // First, so that no one can read the new lines.
-  if (existsSync(file)) chmodSync(file, 0o600);
-  const lines = names.map((name) => `${name}=${randomBytes(BYTES).toString('hex')}\n`);
-  replaceFile(file, before + lines.join(''), { mode: 0o600 });
 }

@@ -17,6 +17,7 @@ import {
   checkAgents,
   checkGit,
   checkNode,
+  checkPlatform,
   checkReceiverProfile,
   checkSqlite,
   checkStrict,
@@ -56,7 +57,8 @@ export async function collectChecks(context: CommandContext, isLive = false): Pr
   const machine = [checkNode(), await checkGit(env), await checkSqlite(), configured];
   const running = workspace === null ? null : await checkEngine(context, workspace);
   const engine = running?.engine ?? null;
-  const [place, addresses, repository, strict, runs, agents] = await Promise.all([
+  const [system, place, addresses, repository, strict, runs, agents] = await Promise.all([
+    checkPlatform(env),
     workspace === null ? [] : checkData(workspace),
     workspace === null ? [] : checkAddresses(workspace, engine),
     workspace === null ? [] : checkRepository(workspace),
@@ -66,6 +68,7 @@ export async function collectChecks(context: CommandContext, isLive = false): Pr
   ]);
   const { resolveMachineHome } = await configuration();
   return [
+    system,
     ...machine,
     ...(running === null ? listUnchecked(configured) : [running.check]),
     ...(engine === null

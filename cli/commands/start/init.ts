@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { SvcError } from '../../../engine/core/base/errors.ts';
+import { asSvcError, SvcError } from '../../../engine/core/base/errors.ts';
 import { runProgram } from '../../../engine/core/base/run-program.ts';
 import {
   agentPrograms,
@@ -9,7 +9,7 @@ import {
   findWorkspace,
   ownSeat,
 } from '../../../engine/index.ts';
-import { type Command, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
 import { findGitHook, findLastingFile, type HookReport, planGitHook } from './git-hook.ts';
 
@@ -107,13 +107,24 @@ export const initCommand: Command = defineCommand({
       has_commits: gitRoot !== undefined && (await hasCommits(gitRoot, env)),
       agents: installed,
       default_preset: preset ?? null,
-      excluded_in: gitRoot === undefined ? null : excludeFromGit(join(root, '.svc')),
+      excluded_in:
+        gitRoot === undefined ? null : excludeOrNote(() => excludeFromGit(join(root, '.svc')), note),
       hook: installHook(),
       addresses,
     };
     context.result(report, (each) => formatReport(each, Object.values(INSTALL_LINES)));
   },
 });
+
+/** Excludes the data folder from git; a repository that does not allow it, such as another user's, is not a reason to stop. */
+function excludeOrNote(exclude: () => string | null, note: CommandContext['note']): string | null {
+  try {
+    return exclude();
+  } catch (error) {
+    note(`note: .svc/ is not excluded from git: ${asSvcError(error).message}; add it to .gitignore`);
+    return null;
+  }
+}
 
 /** Finds the svc.yaml of the workspace that a folder is already in. */
 function findWorkspaceAround(cwd: string, env: NodeJS.ProcessEnv): string | null {

@@ -96,7 +96,7 @@ const addFlags = {
   ...runFlags,
 } as const satisfies FlagTable;
 
-/** Creates a schedule; each of its tasks is a new one, which nobody has approved and nothing precedes. */
+/** Creates a schedule; each of its tasks is a new one, without an approval and without a predecessor. */
 async function addSchedule(
   context: CommandContext<typeof addFlags>,
   client: EngineClient,

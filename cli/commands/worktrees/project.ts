@@ -128,21 +128,21 @@ const repin = defineCommand({
   },
 });
 
-const shareArgs = [
-  ...idArg,
-  { name: 'pool', about: 'pool of machines; by default default', optional: true },
-] as const;
+const poolFlag = {
+  pool: { type: 'string', about: 'pool of machines; by default default' },
+} as const;
 
 const share = defineCommand({
   name: 'project share',
   about: 'allow that the prompts and commits of a project are sent to the machines of a pool',
-  args: shareArgs,
-  examples: ['project share api gpu'],
+  args: idArg,
+  flags: poolFlag,
+  examples: ['project share api --pool gpu'],
   async run(context) {
     const client = await context.engine();
     const shared = await client.call('project.share', {
       id: context.arg(0),
-      pool: context.args[1] ?? 'default',
+      pool: context.flags.pool ?? 'default',
     });
     context.result(shared, ({ project, pools }) => `${project} may be sent to ${pools.join(', ')}`);
   },
@@ -151,13 +151,14 @@ const share = defineCommand({
 const unshare = defineCommand({
   name: 'project unshare',
   about: 'withdraw that: no new run of the project goes there',
-  args: shareArgs,
-  examples: ['project unshare api gpu'],
+  args: idArg,
+  flags: poolFlag,
+  examples: ['project unshare api --pool gpu'],
   async run(context) {
     const client = await context.engine();
     const left = await client.call('project.unshare', {
       id: context.arg(0),
-      pool: context.args[1] ?? 'default',
+      pool: context.flags.pool ?? 'default',
     });
     context.result(left, ({ project, pools }) =>
       pools.length === 0

@@ -7,6 +7,7 @@ import {
   chooseRemote,
   type EngineClient,
   guessProgram,
+  MISSING_REMOTE,
   PULL_REQUEST_PROGRAMS,
   type PullRequestMaterial,
   type PullRequestProgram,
@@ -70,11 +71,11 @@ function findRemote({ remotes, session_id: id }: Material, wanted: string | unde
 
 /** Chooses by the remote's host, or the first installed program if the host is unknown. */
 async function findPullRequestProgram(
-  { url }: Pick<Remote, 'url'>,
+  remote: Remote,
   wanted: PullRequestProgram | undefined,
   context: Pick<CommandContext, 'env' | 'cwd'>,
 ): Promise<{ program: PullRequestProgram; isThere: boolean }> {
-  const guessed = wanted ?? guessProgram(url, context.env.GH_HOST);
+  const guessed = wanted ?? guessProgram(remote, context.env);
   for (const program of guessed === null ? PULL_REQUEST_PROGRAMS : [guessed])
     if (await isInstalled(program, context)) return { program, isThere: true };
   return { program: guessed ?? 'gh', isThere: false };
@@ -147,7 +148,7 @@ async function askForState(
   const told = await askPullRequest(
     (tool, args) => runPersonProgram(context, material, tool, args),
     { program, number },
-    { url: material.remotes.find(({ name }) => name === pushedTo)?.url ?? '' },
+    material.remotes.find(({ name }) => name === pushedTo) ?? null,
   );
   const known = await client.call('worktree.record_pr', { session: id, ...told });
   context.result({ session_id: id, ...known }, () =>
@@ -210,7 +211,7 @@ export const pullRequest = defineCommand({
     if (state) return askForState(context, client, found);
     const material = title === undefined ? found : { ...found, title: toPrintable(title) };
     const isWithoutRemote = material.remotes.length === 0 && wanted === undefined;
-    const remote = isWithoutRemote ? { name: 'origin', url: '' } : findRemote(material, wanted);
+    const remote = isWithoutRemote ? MISSING_REMOTE : findRemote(material, wanted);
     const { program, isThere } = await findPullRequestProgram(remote, wantedProgram, context);
     const commands = formatCommands(material, remote, program);
     if (!print && isThere && !isWithoutRemote) {

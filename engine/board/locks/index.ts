@@ -81,7 +81,7 @@ export function createLocks(deps: LocksDeps): Locks {
       const now = clock.now();
       const before = found?.holder === holder ? found : undefined;
       const row: LockRow = {
-        path: at.key,
+        path: before?.path ?? at.key,
         holder,
         fence: table.nextFence(),
         acquired_at: before?.acquired_at ?? now,

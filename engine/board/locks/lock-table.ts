@@ -7,9 +7,6 @@ import type { LockRow } from './rows.ts';
 
 /** Neither the holder's own nor its competitors'. */
 const OF_OTHERS = 'holder NOT IN (SELECT value FROM json_each(@exempt))';
-const ABOVE = 'path IN (SELECT value FROM json_each(@above))';
-/** Keys that start with `/` belong to projects outside the workspace; `0` is the character after `/`. */
-const BELOW = `((path >= @low AND path < @high) OR (@holdsWorkspace = 1 AND (path < '/' OR path >= '0')))`;
 
 export interface LocksDeps {
   storage: Storage;
@@ -50,17 +47,25 @@ export function createLockTable({
   paths,
   rivalsOf,
 }: Pick<LocksDeps, 'storage' | 'clock' | 'paths' | 'rivalsOf'>): LockTable {
+  const { foldKey } = paths;
+  // If case makes no difference, the keys are compared without it, and stored as they were named first.
+  if (foldKey !== null) db.function('fold_key', { deterministic: true }, (key) => foldKey(String(key)));
+  const fold = foldKey ?? ((key: string) => key);
+  const path = foldKey === null ? 'path' : 'fold_key(path)';
+  const above = `${path} IN (SELECT value FROM json_each(@above))`;
+  /** Keys that start with `/` belong to projects outside the workspace; `0` is the character after `/`. */
+  const below = `((${path} >= @low AND ${path} < @high) OR (@holdsWorkspace = 1 AND (path < '/' OR path >= '0')))`;
   const prepareFind = (where: string, order = 'path') =>
     db.prepare<unknown[], LockRow>(
       `SELECT * FROM lock WHERE expires_at > @now AND ${where} ORDER BY ${order}`,
     );
   const all = prepareFind('true', 'path, holder');
-  const exactly = prepareFind('path = @key', 'holder <> @holder, holder');
-  const around = prepareFind(`(${ABOVE} OR ${BELOW})`, 'path, holder');
-  const conflicts = prepareFind(`${OF_OTHERS} AND (${ABOVE} OR ${BELOW})`);
-  const over = prepareFind(`${OF_OTHERS} AND ${ABOVE}`, 'length(path) DESC, holder');
+  const exactly = prepareFind(`${path} = @key`, 'holder <> @holder, holder');
+  const around = prepareFind(`(${above} OR ${below})`, 'path, holder');
+  const conflicts = prepareFind(`${OF_OTHERS} AND (${above} OR ${below})`);
+  const over = prepareFind(`${OF_OTHERS} AND ${above}`, 'length(path) DESC, holder');
   // The one that lasts longest.
-  const own = prepareFind(`holder = @holder AND ${ABOVE}`, 'expires_at DESC');
+  const own = prepareFind(`holder = @holder AND ${above}`, 'expires_at DESC');
   const put =
     db.prepare(`INSERT INTO lock (path, holder, fence, acquired_at, expires_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (path, holder) DO UPDATE SET fence = excluded.fence, expires_at = excluded.expires_at`);
@@ -74,12 +79,12 @@ export function createLockTable({
   >(`INSERT INTO meta (key, value) VALUES ('fence', '1')
     ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) RETURNING value`);
 
-  const buildLockParameters = ({ key, above, low, high, holdsWorkspace }: LockReach, holder = '') => ({
-    key,
-    above: JSON.stringify(above),
-    low,
-    high,
-    holdsWorkspace: holdsWorkspace ? 1 : 0,
+  const buildLockParameters = (reach: LockReach, holder = '') => ({
+    key: fold(reach.key),
+    above: JSON.stringify(reach.above.map(fold)),
+    low: fold(reach.low),
+    high: fold(reach.high),
+    holdsWorkspace: reach.holdsWorkspace ? 1 : 0,
     holder,
     exempt: JSON.stringify(holder === '' ? [] : [holder, ...rivalsOf(holder)]),
     now: clock.now(),

@@ -155,7 +155,7 @@ async function mayRunUnconfined(
       problem.code,
       `${taskId} comes from an untrusted author, so it only runs confined: ${problem.message}`,
       {
-        hint: sentence`{decision.deny ${decisionId}}; or install bubblewrap; or read the prompt, and at a terminal {decision.approve ${decisionId} unconfined=true}`,
+        hint: sentence`{decision.deny ${decisionId}}; or make strict runs possible (docs/operate/confinement.md); or read the prompt, and at a terminal {decision.approve ${decisionId} unconfined=true}`,
       },
     );
   if (typed === taskId && caller.via !== 'tool') return true;

@@ -27,7 +27,7 @@ export interface Schedule {
   problem: string | null;
 }
 
-/** What the tasks of a schedule are created from. */
+/** The template and input of the tasks that a schedule creates. */
 interface ScheduleRequest<W> {
   wish: W;
   /** The caller who created it. */
@@ -225,7 +225,7 @@ export function createSchedules<W>(deps: SchedulesDeps<W>): Schedules<W> {
     if (isClosed) return;
     const next = Math.min(...all.all().map((row) => findNext(row) ?? Number.POSITIVE_INFINITY));
     const inMs = Math.min(LOOK_MS, Math.max(0, next - clock.now()));
-    // What is due now and waits for a consent is looked at again after a while.
+    // A due schedule that waits for a consent is checked again after a while.
     timer.sleepUntil(next === Number.POSITIVE_INFINITY ? null : clock.monotonic() + (inMs || LOOK_MS));
   }
 

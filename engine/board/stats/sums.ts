@@ -85,7 +85,7 @@ export function joinTimes(pieces: readonly Float64Array[]): Float64Array {
   return joined;
 }
 
-/** What the statistics are grouped by: of a task or session. `day` is the UTC day of its end; null before. */
+/** The group of a task or session in the statistics. `day` is the UTC day of its end; null before. */
 export interface CellKey {
   agent: string | null;
   project: string | null;

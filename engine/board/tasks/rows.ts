@@ -32,7 +32,7 @@ export interface Task {
   sourceUrl: string | null;
   /** The handle of its author outside svc: `codehost:octocat`; null for a task of this machine. */
   author: string | null;
-  /** What the author is in the repository, as the code host says: `owner`, `member`; null if it does not say. */
+  /** The author's role in the repository by the code host, such as `owner` or `member`; null if it reports none. */
   authorRole: string | null;
   /** The reason why its author is not trusted, a clause; null for a trusted author. Such a task needs `strict`. */
   stranger: string | null;
@@ -63,7 +63,7 @@ export interface Task {
   summary: string | null;
 }
 
-/** What a task waits for. */
+/** The tasks and times that a task waits for. */
 export type TaskOrderView = Pick<Task, 'after' | 'waitsFor'>;
 
 /** The known origin of a task, for recipients outside of this machine. */

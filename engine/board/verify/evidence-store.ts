@@ -31,6 +31,8 @@ export function createEvidenceStore({
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const forget = db.prepare(`DELETE FROM verification WHERE session_id = @session AND id NOT IN
     (SELECT id FROM verification WHERE session_id = @session ORDER BY id DESC LIMIT ${KEPT})`);
+  const move = db.prepare(`UPDATE verification SET head_commit = ? WHERE id =
+    (SELECT max(id) FROM verification WHERE session_id = ?)`);
   const clearDue = db.prepare('UPDATE verification SET rerun_due = NULL WHERE session_id = ?');
 
   function findEvidence(sessionId: string): Evidence | null {
@@ -59,11 +61,14 @@ export function createEvidenceStore({
     clearDue.run(sessionId);
   }
 
+  /** Moves the newest report to the commit that the engine has made of the files that it was about. */
+  const moveClaims = (sessionId: string, head: string | null): void => void move.run(head, sessionId);
+
   function reportNothing({ sessionId, taskId }: Session, head: BranchHead): Evidence {
     const nothing = { summary: null, criteria: [], tests: [], symbols: [], reportedBy: NOBODY };
     insertClaims({ sessionId, taskId, ...nothing }, head);
     return findEvidence(sessionId)!;
   }
 
-  return { findEvidence, insertClaims, reportNothing };
+  return { findEvidence, insertClaims, moveClaims, reportNothing };
 }

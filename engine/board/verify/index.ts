@@ -1,7 +1,7 @@
 import type { CallAuthor } from '../../core/api/operation.ts';
 import { asWorkerSession } from '../../core/base/ids.ts';
 import type { Worktrees } from '../../workers/runner/worktrees/index.ts';
-import { findLocalPath, type Session, type SessionPeers } from '../../workers/sessions/index.ts';
+import { canCommit, findLocalPath, type Session, type SessionPeers } from '../../workers/sessions/index.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { createEvidenceStore, type VerificationClaims } from './evidence-store.ts';
 import { createEvidenceJudge, type VerificationSubject } from './judge.ts';
@@ -57,7 +57,7 @@ export interface VerifyService {
 
 export function createVerify(deps: VerifyDeps): VerifyService {
   const { events, worktrees } = deps;
-  const { findEvidence, insertClaims, reportNothing } = createEvidenceStore(deps);
+  const { findEvidence, insertClaims, moveClaims, reportNothing } = createEvidenceStore(deps);
   const { resolveSubject, findHead, assembleVerification, judgeAtEnd, judgeNow } = createEvidenceJudge(
     deps,
     findEvidence,
@@ -80,7 +80,10 @@ export function createVerify(deps: VerifyDeps): VerifyService {
       const next = rerunState === null ? '' : '; svc now reruns the tests and reports the result';
       return `${state} (${VERIFICATION_WORDS[state]}${next})`;
     },
-    sessionEnded: reruns.setDue,
+    sessionEnded(session) {
+      if (!canCommit(session)) moveClaims(session.sessionId, session.headCommit);
+      reruns.setDue(session);
+    },
     async report<T>(
       claims: VerificationClaims,
       by: CallAuthor,
@@ -88,10 +91,11 @@ export function createVerify(deps: VerifyDeps): VerifyService {
     ): Promise<T> {
       const whose = resolveSubject(claims.sessionId);
       const head = await findHead(whose.session);
-      const { state } = whose.session ?? {};
-      const worktree = findLocalPath(whose.session?.worktree ?? null);
+      const { session } = whose;
+      const { state } = session ?? {};
+      const worktree = findLocalPath(session?.worktree ?? null);
       const uncommitted =
-        worktree === null || state === 'ended'
+        worktree === null || state === 'ended' || (session !== null && !canCommit(session))
           ? 0
           : await worktrees.countUncommitted(worktree).catch(() => 0);
       return write(() => {

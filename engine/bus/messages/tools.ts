@@ -93,7 +93,7 @@ function takePage(all: readonly MessageRow[]) {
   return fitting.map(toMessageEntry);
 }
 
-/** Resolves the inbox of a call. A worker may take only the mail of its own agent. */
+/** Resolves the inbox of a call. A worker may take only its own agent's mail. */
 export function resolveReader(
   { addresses, messages }: Pick<MessageToolDeps, 'addresses' | 'messages'>,
   input: { session?: string | undefined; agent?: string | undefined },

@@ -16,7 +16,7 @@ export const policySchema = z.strictObject({
       notation: '[]string',
       nil: true,
       description:
-        'Actors who may act when mode is allowlist: SVC_ACTOR, or the name of the OS user; chat:<user id> and codehost:<login> for people outside. In any mode, chat users who are not listed are untrusted authors, and code host users who are not listed are ignored.',
+        'Actors who may act when mode is allowlist: SVC_ACTOR, or the name of the OS user; chat:<user id> and codehost:<login> for people outside. In any mode, a listed code host user is a trusted author, and once anyone is listed, chat users who are not listed are untrusted authors.',
       unset: 'no one, and no chat user is an untrusted author',
       example: ['alice', 'chat:U2147483697'],
     }),

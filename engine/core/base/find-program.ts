@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
 /** The default search path, as for execvp. */
-const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+export const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /** Finds the program's absolute path, as execvp would find it from the folder `cwd`; undefined if there is none. */
 export function findProgram(
@@ -15,6 +15,10 @@ export function findProgram(
     : path.split(delimiter).map((folder) => join(resolve(cwd, folder), name));
   return candidates.find(isProgram);
 }
+
+/** Finds a program on the path of an environment; undefined if it is not there. */
+export const findOnPath = (name: string, { PATH }: NodeJS.ProcessEnv): string | undefined =>
+  findProgram(name, { cwd: '/', path: PATH });
 
 function isProgram(file: string): boolean {
   try {

@@ -3,6 +3,15 @@ import { join, parse, sep } from 'node:path';
 
 // Imports no other file of ours: every program calls this before its own code is loaded.
 
+/** Returns what a path is; undefined for nothing, and for what another user hides. */
+function readPart(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Reports whether no other user can change it or rename its contents: owned by us or root, and writable by others
  * only if sticky.
@@ -19,7 +28,7 @@ export function findUnsafePart(path: string): string | null {
   let at = root;
   for (const part of ['', ...path.slice(root.length).split(sep)]) {
     if (part !== '') at = join(at, part);
-    const found = lstatSync(at, { throwIfNoEntry: false });
+    const found = readPart(at);
     if (found === undefined || !found.isDirectory() || !isSafePart(found)) return at;
   }
   return null;
@@ -27,7 +36,7 @@ export function findUnsafePart(path: string): string | null {
 
 /** Reports whether a folder is real, owned by us, and not writable by others. */
 export function isOwnFolder(path: string): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
+  const found = readPart(path);
   const me = process.getuid?.();
   return (
     found?.isDirectory() === true && (me === undefined || found.uid === me) && (found.mode & 0o022) === 0

@@ -33,8 +33,9 @@ function readOwnPackage(): { folder: URL; version: string } {
     try {
       const folder = new URL(up, import.meta.url);
       const text = readFileSync(new URL('package.json', folder), 'utf8');
-      const { name, version } = JSON.parse(text) as Record<string, string>;
-      if (name === 'svc' && version !== undefined) return { folder, version };
+      const { bin, version } = JSON.parse(text) as { bin?: { svc?: string }; version?: string };
+      // By its command: the name of the package belongs to those who publish it.
+      if (bin?.svc !== undefined && version !== undefined) return { folder, version };
     } catch {
       // Missing: try the next.
     }
@@ -54,6 +55,6 @@ export const locateProgram = (name: ProgramName): string =>
 export const locateWords = (name: 'synonyms.txt' | 'english.vectors'): string =>
   fileURLToPath(new URL(`${WORDS_FOLDER}/${name}`, own.folder));
 
-/** Returns the built grammar of a language, by its name. */
+/** Returns the built grammar of a language, compressed by gzip, by its name. */
 export const locateGrammar = (language: string): string =>
-  fileURLToPath(new URL(`${GRAMMARS_FOLDER}/${language}.wasm`, own.folder));
+  fileURLToPath(new URL(`${GRAMMARS_FOLDER}/${language}.wasm.gz`, own.folder));

@@ -22,3 +22,6 @@ export function findFolderAbove(path: string, holds: (folder: string) => boolean
     if (folder === dirname(folder)) return null;
   }
 }
+
+/** The longest path of a socket on every system, bytes: `sun_path` of macOS, without the zero at its end; Linux has four more. */
+export const LONGEST_SOCKET_PATH = 103;

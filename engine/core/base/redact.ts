@@ -1,6 +1,6 @@
 interface SecretGroups {
   secret: string;
-  /** What the secret is assigned to. */
+  /** The name that the secret is assigned to. */
   name?: string;
 }
 
@@ -64,7 +64,7 @@ const PATTERNS: readonly Pattern[] = [
     isSecret: ({ secret }) => !IS_PLACEHOLDER.test(secret),
   },
   {
-    // Of letters only: after another key of a database, it is no name in code.
+    // Of letters only: after another key of a database, it is not a name in code.
     kind: 'password in a connection string',
     find: /(?<=\b(?:server|host|source|database|catalog|uid|user(?: ?id|name)?) ?= ?[^\n;]{1,100};(?:[^\n;]{1,100};){0,3} ?)(?:password|pwd) ?= ?(?<secret>[^\s;"']{3,200})/gi,
     isSecret: ({ secret }) => !IS_PLACEHOLDER.test(secret),

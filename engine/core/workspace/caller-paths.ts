@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Caller } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
-import { type NamedPath, realOf, type WorkspacePaths } from './workspace-path.ts';
+import { type NamedPath, resolveExistingPart, type WorkspacePaths } from './workspace-path.ts';
 
 /** The folder of a worker session; null before it has one. All absolute. */
 export interface WorkerFolders {
@@ -79,11 +79,11 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
 
   /** Throws `chair_only`. */
   function checkOpen({ given, top, named, absolute }: Place, isClosed: (path: string) => boolean): void {
-    const closed = deps.closed.map(realOf).filter((folder) => !isInsideFolder(folder, top));
+    const closed = deps.closed.map(resolveExistingPart).filter((folder) => !isInsideFolder(folder, top));
     const isRefused =
-      [nameKey(top, named), toKey(realOf(top), absolute)].some(isClosed) ||
+      [nameKey(top, named), toKey(resolveExistingPart(top), absolute)].some(isClosed) ||
       closed.some((folder) => isInsideFolder(folder, absolute)) ||
-      isInGitFolder(realOf(top), absolute);
+      isInGitFolder(resolveExistingPart(top), absolute);
     if (isRefused)
       throw new SvcError(
         'chair_only',
@@ -95,7 +95,7 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
   /** Returns a location in the workspace or a project, as a path that starts at the workspace's folder. */
   function placeNamed(path: string, absolute: string): Place {
     const tops = [root, ...deps.projects()];
-    const top = tops.find((folder) => isInsideFolder(realOf(folder), absolute)) ?? root;
+    const top = tops.find((folder) => isInsideFolder(resolveExistingPart(folder), absolute)) ?? root;
     return { given: path, top, named: resolve(root, path), absolute };
   }
 
@@ -124,7 +124,10 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
       checkOpen(placeNamed(path, found.absolute), deps.isPrivate);
       const folders = findFolders(caller);
       const own = [root, ...(folders === null ? [] : [folders.project])];
-      if (caller.seat !== 'worker' || own.some((folder) => isInsideFolder(realOf(folder), found.absolute)))
+      if (
+        caller.seat !== 'worker' ||
+        own.some((folder) => isInsideFolder(resolveExistingPart(folder), found.absolute))
+      )
         return found;
       throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the project of this worker`, {
         hint: `paths are relative to ${root}`,
@@ -144,12 +147,12 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
         const { absolute } = paths.resolveNamed(path);
         const place = placeNamed(path, absolute);
         if (caller.seat !== 'chair') checkOpen(place, deps.isConfiguration);
-        return { top: realOf(place.top), absolute };
+        return { top: resolveExistingPart(place.top), absolute };
       }
       const { top, named } = placeInWorktree(path, caller);
       const { absolute } = paths.resolveInside(top, named);
       checkOpen({ given: path, top, named, absolute }, deps.isConfiguration);
-      if (absolute !== realOf(top)) return { top: realOf(top), absolute };
+      if (absolute !== resolveExistingPart(top)) return { top: resolveExistingPart(top), absolute };
       throw new SvcError('path_outside', 'a worker names a folder below its worktree, not the worktree', {
         hint: 'name a folder, such as notes',
       });
@@ -158,7 +161,7 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
       if (caller.seat !== 'worker') return true;
       const folders = findFolders(caller);
       const own = folders === null ? [] : [folders.worktree, folders.cwd, folders.project];
-      return own.some((each) => each !== null && realOf(each) === folder);
+      return own.some((each) => each !== null && resolveExistingPart(each) === folder);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readPrivate, replacePrivate } from '../base/private-files.ts';
-import { readBootId } from './lost-engine.ts';
+import { platform } from '../platform/index.ts';
 
 /** A process session (setsid(2)), identified by its leader. */
 export interface SessionLeader {
@@ -22,7 +22,7 @@ const nameLeader = ({ pid, start }: SessionLeader): string => `${pid} ${start}`;
 /** Opens the list in a data folder. Unwritable entries are kept while this process runs. */
 export function openKnownSessions(data: string): KnownSessions {
   const file = join(data, 'known-sessions.json');
-  const boot = readBootId();
+  const boot = platform.readBootId();
   let names: string[] | null = null;
   const readNames = (): string[] => {
     names ??= parseNames(readPrivate(file, MOST_BYTES), boot);

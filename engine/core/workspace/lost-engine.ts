@@ -1,27 +1,18 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPrivate, replacePrivate } from '../base/private-files.ts';
+import { platform } from '../platform/index.ts';
 import { type EngineProcess, readDaemonRecord } from './daemon-record.ts';
 
 const MOST_BYTES = 1024;
 
 const lostPath = (data: string): string => join(data, 'lost-engine.json');
 
-/** Identifies the current boot, within which start times of processes are comparable; null if unknown. */
-export function readBootId(): string | null {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return null;
-  }
-}
-
 /**
  * Finds the first engine of a data folder that has ended since the boot without a clean stop: its processes may still
  * run. Null for none. Call it if no other engine runs.
  */
 export function findLostEngine(data: string): EngineProcess | null {
-  const boot = readBootId();
+  const boot = platform.readBootId();
   const earlier = parseLostEngine(readPrivate(lostPath(data), MOST_BYTES));
   const found = earlier?.boot === boot ? earlier : (readDaemonRecord(data)?.process ?? null);
   return found === null || boot === null || found.boot !== boot ? null : found;

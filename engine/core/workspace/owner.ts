@@ -44,7 +44,7 @@ export function checkWorkspaceOwner(root: string, file: string, env: NodeJS.Proc
   for (const path of [file, root]) {
     const found = statSync(path);
     if (!isTrustedOwner(found.uid, env)) {
-      // In a sandbox other users appear as nobody, and the engine's decision applies.
+      // In a sandbox other users appear as `nobody`, and the engine's decision applies.
       if (isInSandbox()) return;
       if (readSafeFolders(env).includes(resolve(root))) return;
       const list = join(resolveMachineHome(env), SAFE_FOLDERS);

@@ -2,7 +2,7 @@ import { accessSync, constants, lstatSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { readPrivate } from '../base/private-files.ts';
 
-/** The location of the engine for a confined run: the folder of its own socket (see engine/workers/runner/run-sockets.ts). */
+/** The location of the engine for a confined run: the folder with its own socket (see engine/workers/runner/run-sockets.ts). */
 export const SEAT_FOLDER = '/run/svc';
 
 /** Names the folder of a run's own socket, if its engine is on another machine. */

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { SvcError } from '../base/errors.ts';
 import { findUnsafePart, isOwnFolder } from '../base/folder-owner.ts';
+import { LONGEST_SOCKET_PATH } from '../base/paths.ts';
 import { quoteForShell } from '../base/text.ts';
 import { describeOwner } from './owner.ts';
 
-/** sun_path is 108 bytes on Linux and 104 on macOS, with its terminating zero; five are the host's own suffix. */
-const MAX_SOCKET_PATH = 98;
+/** Five are the host's own suffix. */
+const MAX_SOCKET_PATH = LONGEST_SOCKET_PATH - 5;
 
 const isShortEnough = (path: string): boolean => Buffer.byteLength(path) <= MAX_SOCKET_PATH;
 

@@ -2,6 +2,7 @@ import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
+import { foldName, ignoresCase, joinFolder, spellAsListed } from './name-case.ts';
 
 /** A named path, resolved to its file or folder. */
 export interface NamedPath {
@@ -28,6 +29,8 @@ export interface WorkspacePaths {
    * project, otherwise the workspace. Null if it is in none of them.
    */
   findSourceFolder(path: string): { folder: string; absolute: string } | null;
+  /** Brings keys that are the same path to one spelling; null where each spelling is another path. */
+  foldKey: ((key: string) => string) | null;
   /** Stats a path; null also on failure, as for a symlink to itself. */
   statOf(absolute: string): Stats | null;
 }
@@ -45,7 +48,7 @@ function statOrNull(path: string): Stats | null {
 }
 
 /** Resolves the existing part of a path and keeps the rest. */
-export function realOf(path: string): string {
+export function resolveExistingPart(path: string): string {
   const rest: string[] = [];
   for (let at = path; ; at = dirname(at)) {
     try {
@@ -87,11 +90,11 @@ export function createWorkspacePaths(deps: {
    * share is the repository's.
    */
   function mapOutOfWorktree(path: string): string {
-    const worktrees = realOf(deps.worktrees);
+    const worktrees = resolveExistingPart(deps.worktrees);
     if (!isInsideFolder(worktrees, path)) return path;
     const [name = '', ...rest] = relative(worktrees, path).split(sep);
     const repository = name === '' ? null : deps.repositoryOf(name);
-    return repository === null ? path : realOf(join(repository, ...rest));
+    return repository === null ? path : resolveReal(join(repository, ...rest));
   }
 
   function checkPath(path: string): void {
@@ -107,27 +110,39 @@ export function createWorkspacePaths(deps: {
     }
   }
 
+  const hasNoCase = ignoresCase(deps.root);
+
+  /** Resolves a path, and its case where that makes no difference: not every system's own call does. */
+  function resolveReal(path: string): string {
+    const real = resolveExistingPart(path);
+    if (!hasNoCase) return real;
+    const root = resolveExistingPart(deps.root);
+    const joined = joinFolder(root, real);
+    return isInsideFolder(root, joined) ? spellAsListed(root, joined) : joined;
+  }
+
   const formatPathKey = (folder: string, absolute: string): string =>
     relative(folder, absolute).split(sep).join('/') || '.';
 
   return {
     statOf: statOrNull,
+    foldKey: hasNoCase ? foldName : null,
     findSourceFolder(path) {
-      const absolute = realOf(path);
-      const worktrees = realOf(deps.worktrees);
+      const absolute = resolveReal(path);
+      const worktrees = resolveExistingPart(deps.worktrees);
       if (isInsideFolder(worktrees, absolute)) {
         const [name = ''] = relative(worktrees, absolute).split(sep);
         return name === '' ? null : { folder: join(worktrees, name), absolute };
       }
-      const folders = [deps.root, ...deps.projects()].map(realOf);
+      const folders = [deps.root, ...deps.projects()].map(resolveExistingPart);
       const around = folders.filter((folder) => isInsideFolder(folder, absolute));
       const [innermost] = around.sort((one, other) => other.length - one.length);
       return innermost === undefined ? null : { folder: innermost, absolute };
     },
     resolveInside(folder, path) {
       checkPath(path);
-      const root = realOf(folder);
-      const absolute = realOf(resolve(root, path));
+      const root = resolveExistingPart(folder);
+      const absolute = resolveExistingPart(resolve(root, path));
       if (isInsideFolder(root, absolute)) return { absolute, key: formatPathKey(root, absolute) };
       throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the worktree`, {
         hint: `paths are relative to ${folder}`,
@@ -135,12 +150,12 @@ export function createWorkspacePaths(deps: {
     },
     resolveNamed(path) {
       checkPath(path);
-      const root = realOf(deps.root);
-      const absolute = mapOutOfWorktree(realOf(mapFromMachine(resolve(root, path))));
+      const root = resolveExistingPart(deps.root);
+      const absolute = mapOutOfWorktree(resolveReal(mapFromMachine(resolve(root, path))));
       if (isInsideFolder(root, absolute)) {
         return { absolute, key: formatPathKey(root, absolute) };
       }
-      if (deps.projects().some((folder) => isInsideFolder(realOf(folder), absolute)))
+      if (deps.projects().some((folder) => isInsideFolder(resolveExistingPart(folder), absolute)))
         return { absolute, key: absolute };
       throw new SvcError('path_outside', `${JSON.stringify(path)} is outside the workspace`, {
         hint: `paths are relative to ${root}`,

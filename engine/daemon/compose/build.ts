@@ -49,6 +49,7 @@ export async function buildEngine({ options, startedAt, keeper, unwind, ...opene
     callTool: createToolCalls(operations),
     onGone,
     onStopAsked,
+    stop: stopEngine,
     setHttp: status.setHttp,
     /** Prepares what the first calls and runs would have to wait for. Called when clients are let in. */
     prepareFirstCalls() {

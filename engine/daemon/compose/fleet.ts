@@ -39,7 +39,7 @@ function findRemoteBranch(session: Session): RunningBranch | null {
     : { sessionId, runs, runner, folder, branch, baseCommit };
 }
 
-/** What the fleet calls, and other modules provide. */
+/** The functions of other modules that the fleet calls. */
 export interface FleetPorts {
   sessions: Sessions;
   agents: AgentRegistry;
@@ -133,6 +133,8 @@ export function createFleetModule(shared: SharedDependencies, others: FleetPorts
       return session === null ? null : findRemoteBranch(session);
     },
     listRunning: () => sessions.listLive().flatMap((session) => findRemoteBranch(session) ?? []),
+    listAssigned: () =>
+      sessions.listLive().flatMap(({ sessionId, runner }) => (runner === null ? [] : { sessionId, runner })),
     serveSeat: runSockets.serveConnection,
     findGateway,
     onChange,

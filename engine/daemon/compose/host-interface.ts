@@ -2,15 +2,9 @@ import { isLoopback, parseAddress } from '../../config/index.ts';
 import { by, type Caller, type OwnWork } from '../../core/api/operation.ts';
 import { nameCaller } from '../../core/api/repeat.ts';
 import { version } from '../../core/base/own-package.ts';
+import { platform, type TcpEnds } from '../../core/platform/index.ts';
 import type { EngineProcess } from '../../core/workspace/daemon-record.ts';
-import { readBootId } from '../../core/workspace/lost-engine.ts';
-import {
-  createConnectionOwnerSearch,
-  type ProcessName,
-  type ProcessOrigin,
-  type RunProcesses,
-  type TcpEnds,
-} from '../../workers/runner/processes/index.ts';
+import type { ProcessName, ProcessOrigin, RunProcesses } from '../../workers/runner/processes/index.ts';
 import { isPlainName } from '../../workers/sessions/seats/index.ts';
 import type { EngineModules } from './modules.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
@@ -19,7 +13,7 @@ function describeOwnProcess({
   readStartTime,
   readOwnLogin,
 }: Pick<RunProcesses, 'readStartTime' | 'readOwnLogin'>): EngineProcess | null {
-  const [start, boot] = [readStartTime(process.pid), readBootId()];
+  const [start, boot] = [readStartTime(process.pid), platform.readBootId()];
   return start === null || boot === null ? null : { start, boot, login: readOwnLogin() };
 }
 
@@ -55,7 +49,6 @@ async function traceClient(
 export function createHostInterface(shared: SharedDependencies, modules: EngineModules) {
   const { root, file, paths, dataId, env, config, events, log, storage } = shared;
   const { sessions, processes, agents, bus, board, listeners, receiver } = modules;
-  const findOwners = createConnectionOwnerSearch();
   return {
     root,
     file,
@@ -109,7 +102,7 @@ export function createHostInterface(shared: SharedDependencies, modules: EngineM
     /** Only for a process that only hosts the engine. */
     enterEngineCgroup: processes.enterEngineCgroup,
     standingOf: processes.traceProcess,
-    identifyClient: (ends: TcpEnds) => traceClient(processes, findOwners, ends),
+    identifyClient: (ends: TcpEnds) => traceClient(processes, platform.sockets.findConnectionOwners, ends),
     /** The entry point of confined workers: the engine's host serves them. */
     runSockets: modules.runSockets,
     resolveSession: sessions.resolve,

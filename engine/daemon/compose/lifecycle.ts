@@ -1,5 +1,6 @@
 import type { ConfigKeeper } from '../../config/keeper.ts';
 import { SvcError } from '../../core/base/errors.ts';
+import type { Session } from '../../workers/sessions/index.ts';
 import type { EngineModules } from './modules.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 
@@ -89,6 +90,10 @@ export async function startModules(
   closing(() => compared);
 }
 
+/** Reports whether something of a session works without an engine: nothing of one that waits, or is being placed here. */
+const mayWork = ({ state, runner }: Session): boolean =>
+  state === 'running' || (state === 'starting' && runner !== null);
+
 /** Creates the two ways in which a running engine ends: it is stopped, or loses its data folder. */
 export function createStops({ log }: SharedDependencies, modules: EngineModules) {
   const { sessions, processes, board, gateway } = modules;
@@ -104,7 +109,7 @@ export function createStops({ log }: SharedDependencies, modules: EngineModules)
       setImmediate(() => stopAsked());
       // Those of a machine that cannot be reached are stopped later.
       const left = stopWorkers ? sessions.listLive() : live;
-      return { left: left.map(({ sessionId }) => sessionId) };
+      return { left: left.filter(mayWork).map(({ sessionId }) => sessionId) };
     },
     /** Without its data folder an engine cannot promise anything; its workers have no one to report to. */
     async stopWithoutFolder(): Promise<void> {

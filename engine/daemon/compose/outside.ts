@@ -1,8 +1,9 @@
 import type { Board } from '../../board/index.ts';
 import type { Bus } from '../../bus/index.ts';
 import { isLoopback, listReceiverSecrets, parseAddress } from '../../config/index.ts';
-import { canShowDesktopNotice, showDesktopNotice } from '../../core/base/desktop-notice.ts';
 import { readProxies } from '../../core/http/proxies.ts';
+import { canShowDesktopNotice, showDesktopNotice } from '../../core/platform/desktop-notice.ts';
+import { platform } from '../../core/platform/index.ts';
 import { findWorkspaceHostedBy } from '../../core/workspace/neighbours.ts';
 import type { Dispatcher } from '../../dispatch/index.ts';
 import { type EngineGateway, sumByTier } from '../../gateway/index.ts';
@@ -15,7 +16,6 @@ import { createReceiver, type LookAtPullRequests } from '../../receiver/index.ts
 import { createListeners } from '../../receiver/listeners.ts';
 import { createSources } from '../../sources/index.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
-import { findPortOwners } from '../../workers/runner/processes/index.ts';
 import { createForgeOpener } from './person-environment.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
 import type { WorkerModules } from './workers.ts';
@@ -122,7 +122,7 @@ export function createOutsideModules(
     address: () => parseAddress(config().ui.addr),
     secrets: () => listReceiverSecrets(config(), secret),
     async whoListens(port) {
-      const [pid] = await findPortOwners(port);
+      const [pid] = await platform.sockets.findPortOwners(port);
       if (pid === undefined) return null;
       const workspace = findWorkspaceHostedBy(pid, env);
       return workspace === null ? `pid ${pid}` : `the engine of ${workspace} (pid ${pid})`;

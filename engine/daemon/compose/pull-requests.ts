@@ -16,11 +16,12 @@ import {
   createPullRequestOrders,
   createPullRequestRounds,
   createPullRequestWatch,
-  listKnownHosts,
+  describeRemote,
   type PullRequestPolicy,
   type PullRequestRecords,
 } from '../../pull-requests/index.ts';
 import { formatCodehostActor, TRUSTED_ASSOCIATIONS } from '../../receiver/index.ts';
+import type { GitRemote } from '../../workers/runner/worktrees/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
 import { buildPersonEnvironment, createForgeOpener } from './person-environment.ts';
 import type { SharedDependencies } from './shared-dependencies.ts';
@@ -88,6 +89,8 @@ export function createPullRequestModule(
     records,
     readEvidence: board.evidence,
     getTask: board.tasks.get,
+    describeRemote: (remote: GitRemote) =>
+      describeRemote(remote, { sources: config().sources, env: buildPersonEnvironment(shared) }),
     readPolicy: ({
       template,
       project,
@@ -110,7 +113,6 @@ export function createPullRequestModule(
   const automatic = createAutomaticPullRequests({
     ...{ ...preparation, storage, events, clock, log, orders, comments, openForge },
     env: () => buildPersonEnvironment(shared),
-    listHosts: (env) => listKnownHosts(env, config().sources),
   });
   closing(automatic.close);
   const isWaiting = (taskId: string): boolean => board.decisions.openOf(taskId)?.state === 'pending';

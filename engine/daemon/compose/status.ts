@@ -1,6 +1,7 @@
 import { findSecrets } from '../../config/index.ts';
 import type { ConfigKeeper } from '../../config/keeper.ts';
 import { version } from '../../core/base/own-package.ts';
+import { readResidentBytes } from '../../core/platform/resident-memory.ts';
 import { findOwnSupervisor } from '../../core/workspace/own-supervisor.ts';
 import type { EngineModules } from './modules.ts';
 import type { EngineStatus } from './operations.ts';
@@ -24,7 +25,7 @@ export function createEngineStatus(
       workspace: config().workspace.name,
       startedAt,
       uptimeSec: Math.floor((clock.now() - Date.parse(startedAt)) / 1000),
-      memoryBytes: process.memoryUsage.rss(),
+      memoryBytes: readResidentBytes(),
       http,
       receivers: listeners.addresses(),
       receiverProblem: receiver.problem(),

@@ -1,5 +1,6 @@
 import { listSecretVariables, resolveMachineHome } from '../../config/index.ts';
 import { version } from '../../core/base/own-package.ts';
+import { platform, workspaceMark } from '../../core/platform/index.ts';
 import { createCallerPaths } from '../../core/workspace/caller-paths.ts';
 import { openKnownSessions } from '../../core/workspace/known-sessions.ts';
 import { createWorkspacePaths } from '../../core/workspace/workspace-path.ts';
@@ -15,11 +16,8 @@ import { createRunSockets } from '../../workers/runner/index.ts';
 import {
   buildWorkerEnvironment,
   createCommands,
-  createContainment,
   createProcesses,
   ENGINE_MARK,
-  hidesOtherUsers,
-  workspaceMark,
 } from '../../workers/runner/processes/index.ts';
 import {
   briefFile,
@@ -58,7 +56,7 @@ export function createWorkerModules(
   const { storage, events, clock, log, root, paths, config, env, closing } = shared;
   const sessions = createSessions({ storage, clock, books });
   const processes = createProcesses({
-    containment: createContainment({ data: paths.data, env }),
+    containment: platform.createContainment({ data: paths.data, env }),
     lostEngine: shared.lostEngine,
     knownSessions: openKnownSessions(paths.data),
   });
@@ -145,7 +143,7 @@ export function createWorkerModules(
     paths,
     configFile: shared.file,
     svc: shared.svc,
-    isArgvSeen: !hidesOtherUsers(),
+    isArgvSeen: !platform.processes.hidesOthers(),
     environment: childEnvironment,
     clock,
     log,
@@ -177,7 +175,7 @@ export function createWorkerModules(
     worktrees,
     ...createPathResolvers(shared, sessions, agents),
     confine,
-    /** Where the worktree setup of projects and its consents are. */
+    /** The places of the projects' worktree setup and of its consents. */
     carried,
     setup,
     runCommands,

@@ -1,4 +1,4 @@
-/** What runs on another machine for a board. */
+/** The part of the engine that runs on another machine for a board. */
 export {
   connectMachine,
   leaveFleet,

@@ -83,7 +83,7 @@ export function createHttpCallers(engine: Engine, isChairToken: (token: string) 
   const known = idle.clients;
 
   return {
-    /** Admits a client for a session of its own, which ends with `leave`. */
+    /** Admits a client for a separate session, which ends with `leave`. */
     async admitSession(request: IncomingMessage, token: string): Promise<HttpCaller> {
       return admit(request, token, await identifyClient(request));
     },

@@ -50,7 +50,7 @@ export interface BoardBroker {
   init(place: { listen: string; hosts: readonly string[] }): Promise<void>;
   /** Starts what `init` has created; does nothing without. */
   start(): Promise<void>;
-  /** What a machine needs to join, besides its invitation; null without a broker. */
+  /** The data that a machine needs to join, besides its invitation; null without a broker. */
   describe(): Pick<Invitation, 'servers' | 'authority' | 'board'> | null;
   /** Why it does not work, a sentence; null if it does, or if there is none. */
   findProblem(): string | null;
@@ -158,7 +158,7 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
       { ...describeHere(setting), inbox: subjects.inbox, login: { nkeySeed: setting.nkeySeed } },
       (isUp) => {
         problem = isUp ? null : 'the broker does not answer';
-        // What was on its way is gone.
+        // Messages that were on their way are lost.
         if (!isUp) for (const { stream } of opened.values()) stream.destroy();
       },
     );
@@ -187,7 +187,7 @@ export function createBoardBroker(deps: BoardBrokerDeps): BoardBroker {
 
   let reloading: NodeJS.Timeout | null = null;
   let hasMore = false;
-  /** What changes right after that is read together a moment later. */
+  /** Changes right after it are read together a moment later. */
   function reloadNow(): void {
     hasMore = false;
     if (setting === null) return;

@@ -6,9 +6,9 @@ import { createServerIdentity, type Identity } from './identity.ts';
 
 const identity = z.object({ key: z.string(), certificate: z.string() });
 
-/** What a fleet's broker is made of; known to the engine alone. */
+/** The settings and keys of a fleet's broker; known to the engine alone. */
 const setting = z.object({
-  /** Where it listens, such as `0.0.0.0:4222`. */
+  /** The address at which it listens, such as `0.0.0.0:4222`. */
   listen: z.string(),
   /** The names and addresses by which machines reach it. */
   hosts: z.array(z.string()),
@@ -21,7 +21,7 @@ const setting = z.object({
 
 export type BrokerSetting = z.infer<typeof setting>;
 
-/** Who may connect to the broker, besides the board. */
+/** The machines that may connect to the broker, besides the board. */
 export interface BrokerUsers {
   runners: readonly { id: string; nkey: string }[];
   invites: readonly { id: string; password: string }[];

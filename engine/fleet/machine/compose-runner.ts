@@ -2,6 +2,7 @@ import { systemClock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/log.ts';
 import { version } from '../../core/base/own-package.ts';
+import { platform, workspaceMark } from '../../core/platform/index.ts';
 import { resolveMachineHome } from '../../core/workspace/machine-home.ts';
 import { createWorkChecks } from '../../workers/runner/checks/index.ts';
 import {
@@ -12,11 +13,8 @@ import {
 import { createRunSockets } from '../../workers/runner/index.ts';
 import {
   buildWorkerEnvironment,
-  createContainment,
   createProcesses,
   ENGINE_MARK,
-  hidesOtherUsers,
-  workspaceMark,
 } from '../../workers/runner/processes/index.ts';
 import { createLocalRunner } from '../../workers/runner/runs/index.ts';
 import { createSetup } from '../../workers/runner/setup/index.ts';
@@ -44,7 +42,7 @@ const noProjectError = (): SvcError =>
 export function composeMachineRunner({ folders, env, svc, log, closing }: MachineDeps) {
   const { data, agents: agentsDir, worktrees: worktreesDir, root, configFile } = folders;
   const machineHome = resolveMachineHome(env);
-  const processes = createProcesses({ containment: createContainment({ data, env }) });
+  const processes = createProcesses({ containment: platform.createContainment({ data, env }) });
   closing(processes.close);
   const environment = (extra: Record<string, string> = {}) =>
     buildWorkerEnvironment(env, { SVC_HOME: machineHome, [ENGINE_MARK]: workspaceMark(data), ...extra });
@@ -96,7 +94,7 @@ export function composeMachineRunner({ folders, env, svc, log, closing }: Machin
     paths,
     configFile,
     svc,
-    isArgvSeen: !hidesOtherUsers(),
+    isArgvSeen: !platform.processes.hidesOthers(),
     environment,
     clock: systemClock,
     log,

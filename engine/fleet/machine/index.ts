@@ -1,4 +1,4 @@
-/** What runs on another machine for the board of a fleet; it knows no database and no svc.yaml. */
+/** The program that runs on another machine for the board of a fleet. It has no database and no svc.yaml. */
 export { connectMachine, startMachine } from './connect-machine.ts';
 export { listJoinedFleets } from './joined-fleet.ts';
 /** Loaded when a machine joins: it needs the packages of the broker. */

@@ -6,7 +6,7 @@ import { resolveMachineHome } from '../../core/workspace/machine-home.ts';
 import { RUNNER_FOLDER } from '../remote-folders.ts';
 import { isFleetId, locateMachineFolders } from './machine-folders.ts';
 
-/** What a machine keeps of the fleet that it has joined. */
+/** The record of the fleet that a machine has joined. */
 const joined = z.object({
   servers: z.array(z.string()).min(1),
   authority: z.string(),

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readPrivate, replacePrivate } from '../../core/base/private-files.ts';
+import { platform } from '../../core/platform/index.ts';
 
 /** How much earlier than the board this machine gives its runs up, besides the time that they need to end, ms. */
 const MARGIN_MS = 10_000;
@@ -29,15 +29,6 @@ export interface Lease {
 /** Returns the time since the machine was started, ms. It counts while the machine sleeps, and no one can set it. */
 export const readUptimeMs = (): number => uptime() * 1000;
 
-/** Identifies the start of the machine; empty where the system does not tell. */
-function readBoot(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return '';
-  }
-}
-
 /**
  * Opens the lease of this machine, which outlives its runner.
  * @param graceMs the time that a run has to end
@@ -45,7 +36,10 @@ function readBoot(): string {
 export function openLease(
   data: string,
   graceMs: number,
-  { readUptime = readUptimeMs, boot = readBoot() }: { readUptime?: () => number; boot?: string } = {},
+  {
+    readUptime = readUptimeMs,
+    boot = platform.readBootId() ?? '',
+  }: { readUptime?: () => number; boot?: string } = {},
 ): Lease {
   const file = join(data, 'lease.json');
   let current = readRecord(file);

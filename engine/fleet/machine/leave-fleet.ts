@@ -3,8 +3,9 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SvcError } from '../../core/base/errors.ts';
 import { readPrivate } from '../../core/base/private-files.ts';
+import { platform } from '../../core/platform/index.ts';
 import { holdHostLock } from '../../storage/index.ts';
-import { createContainment, createProcesses } from '../../workers/runner/processes/index.ts';
+import { createProcesses } from '../../workers/runner/processes/index.ts';
 import { locateMachineFolders, type MachineFolders } from './machine-folders.ts';
 import { listRecordedRuns } from './run-records.ts';
 
@@ -14,7 +15,7 @@ const LOOK_MS = 100;
 
 /** Ends the processes of all runs, as only their own containment finds them. */
 async function endRuns({ data, agents }: MachineFolders, env: NodeJS.ProcessEnv): Promise<void> {
-  const processes = createProcesses({ containment: createContainment({ data, env }) });
+  const processes = createProcesses({ containment: platform.createContainment({ data, env }) });
   try {
     for (const { runId } of listRecordedRuns(agents)) await processes.sweep(runId);
   } finally {

@@ -1,3 +1,4 @@
+import { DEFAULT_PATH } from '../../core/base/find-program.ts';
 import { runProgram } from '../../core/base/run-program.ts';
 
 const PATIENCE_MS = 10_000;
@@ -19,5 +20,5 @@ export async function readLoginPath(env: NodeJS.ProcessEnv, otherwise = env.PATH
     const found = lines.find((line) => line.startsWith('PATH=/'));
     if (stdout.includes(MARK) && found !== undefined) return found.slice('PATH='.length);
   }
-  return otherwise ?? '/usr/local/bin:/usr/bin:/bin';
+  return otherwise ?? DEFAULT_PATH;
 }

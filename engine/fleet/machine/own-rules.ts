@@ -5,7 +5,7 @@ import { SvcError } from '../../core/base/errors.ts';
 import { readPrivate } from '../../core/base/private-files.ts';
 import { resolveMachineHome } from '../../core/workspace/machine-home.ts';
 
-/** What the person of this machine allows, whatever the board orders: `runner.yaml` of the machine home. */
+/** The limits that the person of this machine sets to every order of the board: `runner.yaml` of the machine home. */
 const rules = z.strictObject({
   /** The agents that may run here; all by default. */
   agents: z.array(z.string().min(1)).nullable().default(null),

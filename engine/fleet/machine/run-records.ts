@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readPrivate, replacePrivate } from '../../core/base/private-files.ts';
 import type { RunName } from '../../workers/runner/runs/index.ts';
 
-/** What a restarted runner has to know about a run. */
+/** The facts about a run that a restarted runner needs. */
 const record = z.object({
   profile: z.string().max(40).nullable(),
   /** The loopback port at which its agent finds the gateway; null for none. */

@@ -128,7 +128,7 @@ export async function serveBoard(
     closing(board.close);
     const boot = randomUUID();
 
-    /** What this machine says about itself at the start of a connection. */
+    /** The facts that this machine reports at the start of a connection. */
     async function describeMachine(): Promise<MachineFacts> {
       const confinementProblem = await checkConfinement(env).then(
         () => null,
@@ -181,7 +181,7 @@ async function listenPrivately(
   data: string,
 ): Promise<void> {
   makeSocketFolder(dirname(path), dirname(path) === data);
-  // The lock is ours, so nobody listens there.
+  // The lock is ours, so no one listens there.
   rmSync(path, { force: true });
   await listenOn(server, { path });
   chmodSync(path, 0o600);

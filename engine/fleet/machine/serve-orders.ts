@@ -1,11 +1,12 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { chooseStrongerProfile } from '../../core/access/guard-profile.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
-import { findProgram } from '../../core/base/find-program.ts';
+import { findOnPath } from '../../core/base/find-program.ts';
 import { isInsideFolder } from '../../core/base/paths.ts';
 import { makePrivateFolder } from '../../core/base/private-files.ts';
+import { createKeyedQueue } from '../../core/base/serial-queue.ts';
 import { appendLogCopy, findTailOffset } from '../../workers/runner/processes/index.ts';
 import type { RunExit, RunName } from '../../workers/runner/runs/index.ts';
 import { SESSION_PREFIX } from '../../workers/runner/worktrees/index.ts';
@@ -86,7 +87,7 @@ export function createOrderServer(deps: Deps) {
   const findTip = async (mirror: string, branch: string): Promise<string | null> =>
     existsSync(mirror) ? worktrees.findHead(mirror, branch) : null;
 
-  /** The board names its environment files and never sends them; this machine may have some of its own. */
+  /** The board names its environment files and never sends them; this machine may have its own. */
   function withOwnFiles(setup: OrderOf<'prepare'>['setup']) {
     const own = rules.env[setup.id];
     return own === undefined ? { ...setup, envFiles: [] } : { ...setup, folder: own };
@@ -106,6 +107,9 @@ export function createOrderServer(deps: Deps) {
       throw new SvcError('internal', 'a session on another machine always has a worktree');
     return { ...placement, repository: repository.slice(mirrors.length + 1), worktree, branch, baseCommit };
   }
+
+  /** Makes and removes the worktree of a session in turn. */
+  const inTurn = createKeyedQueue();
 
   async function place({ logFrom, ...order }: OrderOf<'place'>) {
     const { origin, sessionId } = order;
@@ -176,16 +180,35 @@ export function createOrderServer(deps: Deps) {
     const tip = await findTip(repository ?? '', branch ?? '');
     if (tip !== confirmed)
       return [`${worktree} was kept: its branch has commits that have not arrived on the engine’s machine`];
-    await worktrees.discard({
+    await discardWorktree(session.sessionId, {
       repository: repository ?? '',
       branch: branch ?? '',
       worktree,
-      // The mirror keeps what was removed under its own refs.
-      record: async () => undefined,
     });
-    // The board has its log, and nothing resumes it any more.
-    rmSync(join(agentsDir, session.sessionId), { recursive: true, force: true });
     return [];
+  }
+
+  async function discardWorktree(
+    sessionId: string,
+    place: { repository: string; branch: string; worktree: string },
+  ): Promise<void> {
+    // The mirror keeps what was removed under its own refs.
+    await worktrees.discard({ ...place, record: async () => undefined });
+    // The board has its log, and nothing resumes it any more.
+    rmSync(join(agentsDir, sessionId), { recursive: true, force: true });
+  }
+
+  /** Removes a worktree whose order was never answered, since the connection was lost. Nothing has run in it. */
+  async function removeUnplaced(sessionId: string): Promise<void> {
+    const worktree = join(folders.worktrees, sessionId);
+    if (!existsSync(worktree) || listRunsOf(agentsDir, sessionId).length > 0) return;
+    const entry = join('.git/worktrees', sessionId);
+    const repository = readdirSync(mirrors)
+      .map(mirrorOf)
+      .find((mirror) => existsSync(join(mirror, entry)));
+    // Without an entry git had not begun with it.
+    if (repository === undefined) rmSync(worktree, { recursive: true, force: true });
+    else await discardWorktree(sessionId, { repository, branch: `${SESSION_PREFIX}${sessionId}`, worktree });
   }
 
   /** Leaves out teardown commands that this machine's person has not agreed to. */
@@ -214,7 +237,10 @@ export function createOrderServer(deps: Deps) {
     string,
     (input: unknown, context: Parameters<LinkHandlers['onCall']>[2]) => Promise<unknown>
   > = {
-    place: (input) => place(parseInput(orders.place, input, 'place')),
+    async place(input) {
+      const order = parseInput(orders.place, input, 'place');
+      return inTurn(order.sessionId, () => place(order));
+    },
     async prepare(input) {
       const order = parseInput(orders.prepare, input, 'prepare');
       if (deps.mustTrust) checkTrusted(`the setup of ${order.setup.id}`, order.setup.setup, env);
@@ -273,10 +299,11 @@ export function createOrderServer(deps: Deps) {
       return { left };
     },
     async discard(input) {
-      const run = parseInput(orders.discard, input, 'discard');
+      const { isUnplaced = false, ...run } = parseInput(orders.discard, input, 'discard');
       ports.close(run.runId);
       const logEnd = findLogEnd(run.sessionId);
       await runner.discard(run);
+      if (isUnplaced) await inTurn(run.sessionId, () => removeUnplaced(run.sessionId));
       return { logEnd };
     },
     async check(input, call) {
@@ -301,8 +328,7 @@ export function createOrderServer(deps: Deps) {
     snapshot: (input) => saveUncommitted(parseInput(orders.snapshot, input, 'snapshot')),
     async probe(input) {
       const { programs } = parseInput(probeInput, input, 'probe');
-      const find = (): string[] =>
-        programs.filter((each) => findProgram(each, { cwd: '/', path: env.PATH }) !== undefined);
+      const find = (): string[] => programs.filter((each) => findOnPath(each, env) !== undefined);
       const found = find();
       if (found.length === programs.length) return found;
       await deps.refreshPath();

@@ -17,7 +17,7 @@ function readTrusted(env: NodeJS.ProcessEnv): string[] {
   try {
     return trusted.parse(JSON.parse(readPrivate(trustedFile(env), MOST_BYTES) ?? '[]'));
   } catch {
-    // What cannot be read allows nothing.
+    // An unreadable file allows nothing.
     return [];
   }
 }

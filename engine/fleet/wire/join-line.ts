@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { SvcError } from '../../core/base/errors.ts';
 
-/** What one line tells a machine that joins a fleet. */
+/** The content of the line by which a machine joins a fleet. */
 const invitation = z.object({
   fleet: z.string().regex(/^[0-9a-f-]{8,64}$/),
   /** Addresses of the broker, such as `tls://chair.lan:4222`. */
@@ -25,13 +25,13 @@ const PREFIX = 'svcj1.';
 export const formatJoinLine = (value: Invitation): string =>
   `${PREFIX}${Buffer.from(JSON.stringify(value)).toString('base64url')}`;
 
-/** Parses the line of an invitation. Throws `join_invalid`. */
+/** Parses the line of an invitation, or the whole command that `svc runner invite` prints. Throws `join_invalid`. */
 export function parseJoinLine(line: string): Invitation {
-  const text = line.trim();
+  const word = line.trim().split(/\s/).at(-1) ?? '';
   try {
-    if (text.startsWith(PREFIX))
+    if (word.startsWith(PREFIX))
       return invitation.parse(
-        JSON.parse(Buffer.from(text.slice(PREFIX.length), 'base64url').toString('utf8')),
+        JSON.parse(Buffer.from(word.slice(PREFIX.length), 'base64url').toString('utf8')),
       );
   } catch {
     // Cut, or of another version.

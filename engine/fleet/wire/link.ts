@@ -4,7 +4,7 @@ import type { SvcError } from '../../core/base/errors.ts';
 /** Version of the frames and messages; an end of another one is refused. */
 export const FLEET_PROTOCOL = 1;
 
-/** What each end says first. */
+/** The first message of each end. */
 export interface LinkHello {
   protocol: number;
   /** The version of the program. */
@@ -53,7 +53,7 @@ export interface CallContext {
   report(data: unknown): void;
 }
 
-/** What the other end can ask for. Its names and values are untrusted. */
+/** Receives the requests of the other end. Their names and values are untrusted. */
 export interface LinkHandlers {
   onCall(method: string, input: unknown, context: CallContext): Promise<unknown>;
   /** Gets messages without an answer; if it throws, the link ends with that error. */

@@ -120,7 +120,7 @@ export async function connectToBroker(
       };
     },
     async close() {
-      // What was sent last has to arrive.
+      // The last message has to arrive.
       if (isUp)
         await settleWithin(
           FLUSH_MS,

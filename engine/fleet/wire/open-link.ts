@@ -136,7 +136,7 @@ export function openLink(
     if (said.protocol !== hello.protocol) throw protocolError(hello, said);
     peer = said;
     stopOpening();
-    // What follows is delivered once the caller has the link.
+    // The next messages are delivered once the caller has the link.
     connection.pause();
     reader.stop();
     opened.resolve(makeLink(said));
@@ -212,7 +212,7 @@ function finishConnection(connection: Duplex): void {
 }
 
 /**
- * Joins the parts of messages. What is above the limit is dropped, and its last frame is delivered as too large. Only one
+ * Joins the parts of messages. The part above the limit is dropped, and its last frame is delivered as too large. Only one
  * message in parts arrives at a time.
  */
 function createPartJoiner(deliver: (frame: Frame, isTooLarge: boolean) => void): (frame: Frame) => void {

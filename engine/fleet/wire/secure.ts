@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { connect as connectTls, createServer, type TLSSocket } from 'node:tls';
 import { SvcError } from '../../core/base/errors.ts';
 
-/** Who this end is, and who the other one has to be. Both are PEM; each certificate is signed by its own key. */
+/** The identities of this end and of the expected other end. Both are PEM; each certificate is signed by its own key. */
 export interface SecureEnds {
   key: string;
   certificate: string;

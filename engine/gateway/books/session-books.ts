@@ -20,7 +20,7 @@ export function describeParts(parts: readonly PricedPart[], pricing: ModelPricin
 }
 
 /**
- * Creates what sessions are told about their calls.
+ * Creates the reports to sessions about their calls.
  * @param pricing the current prices
  * @param issuedAt when the last key of a session was issued, which is before its run could call; null for never
  */
@@ -58,7 +58,7 @@ export interface CallStatistics extends Pick<SessionCalls, 'listParts'> {
   describeParts(parts: readonly PricedPart[]): SessionUsage | null;
 }
 
-/** Creates what the statistics are told about calls. @param pricing the current prices */
+/** Creates the reports to the statistics about calls. @param pricing the current prices */
 export const createCallStatistics = (
   { listParts }: Pick<SessionCalls, 'listParts'>,
   pricing: () => ModelPricing,

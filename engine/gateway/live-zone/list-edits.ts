@@ -42,7 +42,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 /** An output that may be shortened for the first time. */
 export interface NewOutput extends OutputPlace, ByteRange {
   conversation: string;
-  /** What it will be replaced with, if it is being shortened since an earlier request. */
+  /** Its replacement, if it has been shortened since an earlier request. */
   running: Promise<string | null> | null;
   /** The owner of the text. */
   holder: string;

@@ -1,8 +1,8 @@
 import { hash as digest } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { workerData } from 'node:worker_threads';
-import { releaseIdleMemory } from '../../core/base/idle-memory.ts';
 import { answerThreadCalls } from '../../core/base/thread-calls.ts';
+import { releaseIdleMemory } from '../../core/platform/idle-memory.ts';
 import { openForwarded } from './forwarded.ts';
 import type { ShorteningCalls, ShorteningThreadData, ShortenOrder } from './shorten-outputs.ts';
 

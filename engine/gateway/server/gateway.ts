@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { releaseIdleMemory } from '../../core/base/idle-memory.ts';
 import type { Log } from '../../core/base/log.ts';
 import { listenOn } from '../../core/http/listen.ts';
 import { NO_PROXIES, type ProxySettings } from '../../core/http/proxies.ts';
+import { releaseIdleMemory } from '../../core/platform/idle-memory.ts';
+import { readResidentBytes } from '../../core/platform/resident-memory.ts';
 import { createLiveZone } from '../live-zone/index.ts';
 import type { GatewaySettings, GatewayStart } from '../settings.ts';
 import { openBooks } from './books.ts';
@@ -96,7 +97,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ...bound,
     mode: settings.mode,
     startedAt,
-    memoryBytes: process.memoryUsage.rss(),
+    memoryBytes: readResidentBytes(),
     active: server.active(),
     calls: metrics.calls(),
     budgetTokensDay: settings.budgetTokensDay,
@@ -134,7 +135,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         svc_gateway_active_calls: server.active(),
         svc_gateway_tokens_today: budget.spentToday(),
         svc_gateway_budget_tokens_day: settings.budgetTokensDay,
-        svc_gateway_memory_bytes: process.memoryUsage.rss(),
+        svc_gateway_memory_bytes: readResidentBytes(),
       }),
   });
   const server = createGatewayServer({

@@ -5,7 +5,7 @@ import type { ProviderRouting } from './routing.ts';
 
 /** Knowledge about the models behind names. */
 export interface ModelNames {
-  /** Every name of a list: choices, providers' models, and models of their own lists. */
+  /** Every name of a list: choices, providers' models, and the models that they list. */
   listed: ListedModel[];
   /** The limits of any model for a name that no provider has; null if names are passed on unchanged. */
   other: ModelLimits | null;

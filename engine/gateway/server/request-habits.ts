@@ -41,7 +41,7 @@ const SHAPES: Readonly<Record<Protocol, Shape>> = {
 
 /** Longer values are not instructions and are skipped. */
 const MOST_OPENING_BYTES = 256 * 1024;
-/** What was shortened says so, see engine/knowledge/context. */
+/** A shortened text says so, see engine/knowledge/context. */
 const SHORTENED = '[svc-crush: ';
 
 /** Returns facts about how an agent works, derived from a request without its content: a hash and a size. */
@@ -69,7 +69,7 @@ function hashOpening(body: Buffer, members: readonly JsonMember[], { opening, tu
   return hash.digest('base64url');
 }
 
-/** Sums what tools have answered since the model's last turn, in strings that are longer than that and that nobody has shortened. */
+/** Sums what tools have answered since the model's last turn, in strings that are longer than that and that no one has shortened. */
 function sumLongToolOutputs(
   { body, members, route: { protocol } }: Pick<GatewayCall, 'body' | 'members' | 'route'>,
   longBytes: number,

@@ -7,7 +7,7 @@ import { SvcError } from '../../core/base/errors.ts';
 import { isInsideFolder } from '../../core/base/paths.ts';
 import { createSerialQueue } from '../../core/base/serial-queue.ts';
 import type { CallerPaths } from '../../core/workspace/caller-paths.ts';
-import { realOf, type WorkspacePaths } from '../../core/workspace/workspace-path.ts';
+import { resolveExistingPart, type WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { createMemoryAuthors } from './authors.ts';
 import { composeNotes } from './brief.ts';
@@ -178,8 +178,8 @@ function locateBundle(
     const { top, absolute } = deps.callerPaths.resolveOwn(dir ?? okfDir, caller);
     return { top, folder: absolute };
   }
-  const folder = realOf(okfDir);
-  let top = isInsideFolder(realOf(root), folder) ? realOf(root) : dirname(folder);
+  const folder = resolveExistingPart(okfDir);
+  let top = isInsideFolder(resolveExistingPart(root), folder) ? resolveExistingPart(root) : dirname(folder);
   while (deps.paths.statOf(top) === null && top !== dirname(top)) top = dirname(top);
   return { top, folder };
 }

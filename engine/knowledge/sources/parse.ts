@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { Language as Grammar, Parser, type Tree } from 'web-tree-sitter';
 import { SvcError } from '../../core/base/errors.ts';
 import { locateGrammar } from '../../core/base/own-package.ts';
@@ -75,7 +76,7 @@ export async function createSourceParser(): Promise<SourceParser> {
 
   async function loadGrammar(language: SourceLanguage): Promise<LoadedGrammar> {
     const { sha256, sample } = GRAMMAR_FILES[language];
-    const bytes = readFileSync(locateGrammar(language));
+    const bytes = readGrammar(language);
     if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw damaged(language, 'was changed');
     const grammar = await Grammar.load(bytes);
     const kinds = Array.from({ length: grammar.nodeTypeCount }, (_, id) => grammar.nodeTypeForId(id) ?? '');
@@ -107,6 +108,16 @@ export async function createSourceParser(): Promise<SourceParser> {
     },
     close: () => parser.delete(),
   };
+}
+
+function readGrammar(language: SourceLanguage): Buffer {
+  try {
+    const file = readFileSync(locateGrammar(language));
+    // Ends with the size of its content: one chunk of it is twice as fast as many small ones.
+    return gunzipSync(file, { chunkSize: file.readUInt32LE(file.length - 4) });
+  } catch (error) {
+    throw damaged(language, `cannot be read: ${(error as Error).message}`);
+  }
 }
 
 const damaged = (language: SourceLanguage, what: string): SvcError =>

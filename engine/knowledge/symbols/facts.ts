@@ -18,7 +18,7 @@ export type SymbolKind =
  * object literal; `m` a member of a value; `c` the result of a call; `n` an instance of a class; `t` a value of a
  * type; `w` the result of a promise; `e` an element of a collection, by index if known; `y` a list of these; `b`
  * parameter `[3]` of the function that is argument `[2]` of a call; `B` parameter `[2]` of a function type; `self`
- * and `super` the object of a class; `x` external, such as a literal; `?` unknown. Where functions have overloads, `c` has
+ * and `super` the object of a class; `x` external, such as a literal; `?` unknown. For functions with overloads, `c` has
  * the number of arguments, and `x` the name of its type.
  */
 export type ExpressionFact =

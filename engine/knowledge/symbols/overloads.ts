@@ -26,7 +26,7 @@ export function splitList(text: string): string[] {
       else if (letter === quote) quote = '';
     } else if (letter === '"' || letter === "'") quote = letter;
     else if (OPENS.includes(letter)) depth += 1;
-    // An arrow is no bracket.
+    // An arrow is not a bracket.
     else if (CLOSES.includes(letter) && !(letter === '>' && /[-=]/.test(text[at - 1] ?? ''))) depth -= 1;
     else if (letter === ',' && depth === 0) {
       parts.push(text.slice(from, at));

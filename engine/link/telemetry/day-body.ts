@@ -9,6 +9,7 @@ import {
   type TelemetryDay,
   type TOKEN_TIERS,
 } from '../../core/link-protocol/telemetry-day.ts';
+import { platform } from '../../core/platform/index.ts';
 import type { TelemetryRow } from './rows.ts';
 
 export const DAY_MS = 86_400_000;
@@ -35,7 +36,7 @@ export function buildDayBody(
     day,
     version: /^\d+\.\d+\.\d+/.exec(version)?.[0] ?? '0.0.0',
     node: Number.parseInt(process.versions.node, 10),
-    platform: findWord(PLATFORMS, process.platform),
+    platform: findWord(PLATFORMS, platform.name),
     architecture: findWord(ARCHITECTURES, process.arch),
     ...counts,
     tokens,

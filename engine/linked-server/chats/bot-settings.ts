@@ -39,7 +39,7 @@ export interface BotSettings {
   slack: SlackSettings;
   telegram: {
     token: string;
-    /** The URL that Telegram sends updates to, its secret, and the API address that was told so; null for polling. */
+    /** The URL that Telegram sends updates to, its secret, and the API address that knows it; null for polling. */
     webhook: { path: string; secret: string; api?: string } | null;
   };
 }

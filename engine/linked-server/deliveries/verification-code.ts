@@ -1,6 +1,6 @@
 import type { TargetKind } from '../database/tables.ts';
 
-// Code that people paste into their tool so that it only accepts events of their own server. It is self-contained,
+// Code that people paste into their tool so that it only accepts their own server's events. It is self-contained,
 // checks every signature of `webhook-signature`, so that it works while the secret changes, and refuses events older
 // than 5 minutes.
 

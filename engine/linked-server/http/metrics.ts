@@ -1,3 +1,4 @@
+import { readResidentBytes } from '../../core/platform/resident-memory.ts';
 import type { ServerParts } from './context.ts';
 
 const COUNTED = [
@@ -23,7 +24,7 @@ export async function formatMetrics({ db }: ServerParts): Promise<string> {
       .executeTakeFirstOrThrow();
     addMetric(`svc_server_${table}`, `Rows of ${table.replace('_', ' ')}.`, Number(count));
   }
-  addMetric('svc_server_resident_bytes', 'Memory of the process.', process.memoryUsage.rss());
+  addMetric('svc_server_resident_bytes', 'Memory of the process.', readResidentBytes());
   addMetric('svc_server_uptime_seconds', 'Since the process started.', Math.floor(process.uptime()));
   return `${lines.join('\n')}\n`;
 }

@@ -13,7 +13,7 @@ export type CommandFacts = Pick<CommandRow, 'verb' | 'decision_id' | 'hash' | 'p
   channel: DecisionChannel | null;
 };
 
-/** Who asked for a command, for the log of the account. */
+/** The person who asked for a command, for the log of the account. */
 export interface CommandReason {
   /** See `CommandQueue.give`. */
   within: ((change: Transaction<Tables>) => Promise<void>) | undefined;

@@ -3,7 +3,7 @@ import type { LinkEvent, LiveSession } from '../../core/link-protocol/messages.t
 import type { OutboundEvent } from '../../notify/sending/index.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 
-/** What the events of a session say about its end. */
+/** The end of a session by its events. */
 const ENDS = {
   sealed: 'ready',
   failed: 'failed',

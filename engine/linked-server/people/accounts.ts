@@ -41,7 +41,7 @@ export async function insertAccount(
   return account;
 }
 
-/** Gives everything to an account, within an exclusive transaction: it belongs to whoever hosts the server. */
+/** Gives everything to an account, within an exclusive transaction: it belongs to the person who hosts the server. */
 export async function giveEverything(change: Transaction<Tables>, account: string): Promise<void> {
   await change.updateTable('accounts').set({ plan: 'team' }).where('id', '=', account).execute();
   await change

@@ -28,7 +28,7 @@ export const normalizeTypedCode = (text: string): string =>
     .replace(/[^A-Z0-9]/g, '')
     .slice(0, 64);
 
-/** What a person needs for setting up a new server. */
+/** The address and code with which a person sets up a new server. */
 export interface SetupOffer {
   code: string;
   /** The file that has the code too. */

@@ -1,7 +1,7 @@
 import { cleanLine, countEvents, describeEvent, type MessageSpan, ownSpan } from '../describe-events.ts';
 import type { OutboundEvent } from '../events.ts';
 
-/** What a message to a phone may say about an event: never a prompt, a file, a diff, a path or a question. */
+/** The facts about an event that a message to a phone may contain: never a prompt, a file, a diff, a path or a question. */
 export interface PushFacts {
   /** `test` for one that a person sends to try it. */
   event: OutboundEvent | 'test';
@@ -21,7 +21,7 @@ export interface PushFacts {
 
 /** A message without the form of a service. */
 export interface PushMessage {
-  /** Where it comes from. */
+  /** Its source. */
   heading: string;
   lines: readonly (readonly MessageSpan[])[];
   /** The page of the only event; null for several. */

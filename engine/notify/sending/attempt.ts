@@ -19,7 +19,7 @@ export interface SendOutcome {
   retryAfterMs: number | null;
 }
 
-/** What sending needs of its surroundings. */
+/** The fetch function and other means that sending uses. */
 export interface SendOptions {
   fetch: typeof globalThis.fetch;
   now: number;
@@ -119,8 +119,8 @@ function describeCause(error: unknown, timeout: AbortSignal): string {
 
 /**
  * Returns the time without attempts although something was due, ms: because a machine slept, an engine or a server
- * did not run, or a target was switched off. Pending deliveries do not age in it. 0 if attempts are no further apart
- * than allowed.
+ * did not run, or a target was switched off. Pending deliveries do not age in it. 0 if attempts are at
+ * most as far apart as allowed.
  */
 export function idleMs({ dueAt, triedAt, now }: { dueAt: number; triedAt: number; now: number }): number {
   const idle = now - Math.max(dueAt, triedAt);

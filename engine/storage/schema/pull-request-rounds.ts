@@ -1,4 +1,4 @@
-/** What svc has made of the checks and reviews of a pull request. */
+/** The follow-ups of svc to the checks and reviews of a pull request. */
 export const pullRequestRoundsSchema = `
 -- kind and subject: the commit whose checks have failed, or the id of a review. first_session: of the branch. session_id:
 -- the one that the follow-up continues. task_id: the follow-up; NULL if there is none, for the reason in problem. state:

@@ -1,4 +1,4 @@
-/** What each source of `sources` knows from its last poll, as JSON. */
+/** The state of each source of `sources` after its last poll, as JSON. */
 export const sourcesSchema = `
 CREATE TABLE source_poll (source TEXT PRIMARY KEY, state TEXT NOT NULL, polled_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;

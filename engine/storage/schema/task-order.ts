@@ -1,4 +1,4 @@
-/** What tasks wait for, and the times at which tasks are created. */
+/** The order of tasks, and the times at which tasks are created. */
 export const taskOrderSchema = `
 -- A task starts once the others are finished.
 CREATE TABLE task_predecessor (

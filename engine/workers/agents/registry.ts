@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { findProgram } from '../../core/base/find-program.ts';
 import { isInsideFolder } from '../../core/base/paths.ts';
+import { findRealPath } from '../../core/base/real-paths.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { detectAgents } from './detect.ts';
 import { findKeyBeforeLogin } from './find-payer.ts';
@@ -256,7 +257,10 @@ export function createAgents(deps: AgentsDeps): AgentRegistry {
     findProjectAt(cwd) {
       if (cwd === null) return null;
       const around = readConfig()
-        .projects.map(({ id, path }) => ({ id, folder: resolve(root, path) }))
+        .projects.map(({ id, path }) => ({
+          id,
+          folder: findRealPath(resolve(root, path)) ?? resolve(root, path),
+        }))
         .filter(({ folder }) => isInsideFolder(folder, cwd))
         .sort((one, other) => other.folder.length - one.folder.length);
       return around[0]?.id ?? null;

@@ -1,3 +1,4 @@
+export { canCommit } from './can-commit.ts';
 export { createFollowUps, type FollowUps } from './follow-up.ts';
 export { createGuidance, type WorkerGuidance } from './guidance/index.ts';
 export { guidanceOperations } from './guidance/operations.ts';

@@ -35,7 +35,7 @@ export interface CountedCalls {
   estimated_tokens: number;
 }
 
-/** What the gateway has counted. */
+/** The figures that the gateway has counted. */
 export interface SessionBooks {
   /** Returns the usage of sessions by their numbers; sessions without calls are left out. */
   sumSessions(sessions: readonly number[]): ReadonlyMap<number, SessionUsage>;

@@ -14,7 +14,7 @@ const OPERATIONS = ['POST /task', 'task_list', 'msg_inbox', 'verify_status'];
 
 interface Guarded {
   code: number;
-  /** What it said of each operation, by its name. */
+  /** Its report on each operation, by its name. */
   lines: Map<string, string>;
   errors: string;
 }

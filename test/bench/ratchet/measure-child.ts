@@ -22,7 +22,7 @@ export interface MeasuredWork {
   statements: number[];
 }
 
-/** What the process answers. */
+/** The answer of the process. */
 export type ChildAnswer =
   | { measured: Record<string, MeasuredTime> | Record<string, MeasuredWork> }
   | { cannotRun: string };

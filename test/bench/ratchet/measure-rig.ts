@@ -14,7 +14,7 @@ const CHILD = fileURLToPath(new URL('./measure-child.js', import.meta.url));
 
 type Kind = 'processor' | 'work';
 
-/** What is measured in one process. */
+/** The work that one process measures. */
 export interface RigPart {
   rig: string;
   kind: Kind;

@@ -22,7 +22,7 @@ export interface ProgramRig {
 
 const PROJECT = fileURLToPath(new URL('../../../../', import.meta.url));
 const SHORTEST = 2000;
-/** Files of this project: a session is told of each copy once. */
+/** Files of this project: a session hears of each copy once. */
 const ORIGINALS = globSync('engine/board/**/*.ts', { cwd: PROJECT })
   .sort()
   .map((path) => readFileSync(join(PROJECT, path), 'utf8'))

@@ -33,12 +33,12 @@ export interface HoldingRig extends Spine {
   close(): void;
 }
 
-/** Locks and claims alone, with a frozen clock and sessions that the test ends. */
-export function holdingRig(): HoldingRig {
+/** Opens locks and claims alone, with a frozen clock and sessions that the test ends, in an existing folder or a new one. */
+export function holdingRig(existing?: string): HoldingRig {
   const folder = temporaryFolder('svc-holding-');
-  const root = join(folder, 'workspace');
+  const root = existing ?? join(folder, 'workspace');
   const outside = join(folder, 'outside');
-  for (const each of [root, outside]) mkdirSync(each);
+  for (const each of [root, outside]) mkdirSync(each, { recursive: true });
   const clock = fakeClock();
   const spine = openSpine(join(folder, 'svc.db'), clock);
   const ended = new Set<string>();

@@ -61,6 +61,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
       project: 'docs',
       folder: join(ws.root, 'docs'),
       inplace: false,
+      continues: null,
       carries: rest.carries,
       repository: ws.root,
       base: 'main',

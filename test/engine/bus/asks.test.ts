@@ -259,7 +259,7 @@ describe('a question', () => {
     await refused({ path: 'app/link.txt' }, 'path_outside');
     await refused({ path: 'app/\0words.ts' }, 'fields_invalid');
     writeFileSync(join(ws.root, 'web', 'own.html'), 'one\n');
-    // Whether it exists or not.
+    // Also if it does not exist.
     await refused({ path: 'own.html', project: 'web' }, 'path_outside', /does not share/);
     await refused({ path: 'none.html', project: 'web' }, 'path_outside', /does not share/);
     await refused({ path: 'page.html', project: 'nope' }, 'unknown_project');

@@ -15,6 +15,12 @@ import {
   type TestWorkspace,
 } from '../../support/workspaces/workspace.ts';
 
+/** Returns the letter of a process's state on Linux: `T` if it is stopped. */
+const readState = (pid: number): string | null =>
+  existsSync(`/proc/${pid}/stat`)
+    ? (/\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? null)
+    : null;
+
 type Status = WireValue<EngineStatus>;
 
 const environmentOf = (pid: number): string[] => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
@@ -120,9 +126,9 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     const [last = 0, its = 0] = pids();
     process.kill(its, 'SIGSTOP');
     process.kill(last, 'SIGKILL');
-    await until(() => processStat(last)?.state !== 'R');
+    await until(() => readState(last) !== 'R');
     const stopped = ws.program(['down']);
-    await until(() => processStat(its)?.state === 'T');
+    await until(() => readState(its) === 'T');
     process.kill(its, 'SIGCONT');
     assert.equal((await stopped).code, 0);
     assert.equal(isRunning(its), false);

@@ -36,7 +36,7 @@ const times = (n: number) => ({
   ...ONE_CALL,
   ...{ input: 12 * n, cached: 3 * n, output: 5 * n, cost_usd: 0.193 * n },
 });
-/** What `claudeSays.result()` claims. */
+/** The costs that `claudeSays.result()` claims. */
 const CLAIM = claimed({ input: 140, cached: 40, output: 7, cost_usd: 0.25 });
 const NOTHING = { ...times(0), cost_usd: 0 };
 

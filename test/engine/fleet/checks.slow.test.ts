@@ -164,7 +164,7 @@ describe('evidence that is rerun on a machine that has joined', { skip: BROKER_M
     const yaml = `projects: ${JSON.stringify(projects)}\nguard: { profile: none }\n`;
     const { ws, box, close } = await makeJoinedFleet({ yaml });
     try {
-      assert.equal((await ws.svc(['project', 'share', 'own', 'default'])).code, 0);
+      assert.equal((await ws.svc(['project', 'share', 'own'])).code, 0);
       const client = await ws.connect();
       await until(async () => (await client.call('runner.list', {}))[0]?.state === 'ready', 'the machine');
       await trustAgent(client, box);

@@ -182,7 +182,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
       thief.subscribe(subjects.toRunner('r-2'), (_message, subject) => heard.push(subject));
       thief.publish(subjects.open('r-2'), Buffer.from('0'.repeat(32)));
       thief.publish(subjects.down('r-2', '0'), Buffer.from('x'));
-      // A second connection of its own ends the first; without its certificate it gets no further.
+      // Its own second connection ends the first; without its certificate it gets no further.
       thief.publish(subjects.open(runner), Buffer.from(randomUUID().replaceAll('-', '')));
       await until(async () => (await client.call('runner.list', {}))[0]?.state !== 'ready', 'the loss');
       await awaitReady(client);
@@ -205,7 +205,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
       await awaitReady(client);
       await trustAgent(client, fleet.box);
       copyTrust(fleet.box, other);
-      assert.equal((await ws.svc(['project', 'share', 'workspace', 'gpu'])).code, 0);
+      assert.equal((await ws.svc(['project', 'share', 'workspace', '--pool', 'gpu'])).code, 0);
       const staying = other.svc('runner', 'join', await invite(ws, '--pool', 'gpu'), '--once');
       await awaitMachine(client, 'gpu');
       const [first, second] = await Promise.all(
@@ -275,7 +275,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
       await awaitReady(client);
       await trustAgent(client, fleet.box);
       copyTrust(fleet.box, other);
-      assert.equal((await ws.svc(['project', 'share', 'workspace', 'gpu'])).code, 0);
+      assert.equal((await ws.svc(['project', 'share', 'workspace', '--pool', 'gpu'])).code, 0);
       const { session } = await dispatch(client, {
         body: writeScript(COMMIT('one'), 'no-change'),
         pool: 'gpu',
@@ -327,8 +327,8 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
       );
       const second = makeMachine(ws, 'box3');
       others.push(second);
-      writeFileSync(join(second.home, 'line'), line);
-      const joined = await second.svc('runner', 'join', line);
+      // As the command line prints it.
+      const joined = await second.svc('runner', 'join', `svc runner join ${line}`);
       assert.equal(joined.code, 0, joined.stderr);
       await refuse(line, /spent or too old/);
       assert.match((await second.svc('runner', 'join', line)).stderr, /has joined that fleet already/);

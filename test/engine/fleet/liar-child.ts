@@ -14,17 +14,17 @@ import {
 import { createTransfers } from '../../../engine/workers/runner/worktrees/transfer/index.ts';
 import { gitEnvironment } from '../../support/workspaces/git.ts';
 
-// `svc` of a machine whose runner lies. What it lies about is in the file `lie` of its home; the last words that it heard
+// `svc` of a machine whose runner lies. The subject of its lies is in the file `lie` of its home; the last words that it heard
 // go to the file `heard`.
 
 export interface Lie {
   /** Fields that replace those of an honest answer, by call. */
   answers?: Record<string, Record<string, unknown>>;
-  /** What it says about itself. */
+  /** The facts that it reports about itself. */
   about?: unknown;
   /** The end of the session's branch that it names. */
   tip?: string;
-  /** What it leaves out of the pack. */
+  /** The objects that it leaves out of the pack. */
   without?: string[];
   /** How many bytes of the pack it sends before it ends. */
   cut?: number;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
+import { findProgram } from '../../../engine/core/base/find-program.ts';
 import type { EngineClient } from '../../../engine/index.ts';
 import {
   awaitEnd,
@@ -22,8 +24,11 @@ interface TwoMachines extends TestFleet {
 }
 
 /** Creates a workspace with two machines of one pool. */
-async function makeTwo(config?: string): Promise<TwoMachines> {
-  const fleet = await makeFleet({ hosted: false, ...(config === undefined ? {} : { yaml: config }) });
+async function makeTwo(config?: string, prepare?: (box: TestMachine) => void): Promise<TwoMachines> {
+  const fleet = await makeFleet(
+    { hosted: false, ...(config === undefined ? {} : { yaml: config }) },
+    prepare === undefined ? {} : { prepare },
+  );
   const other = makeMachine(fleet.ws, 'box3');
   await other.add();
   const client = await fleet.ws.connect();
@@ -64,6 +69,16 @@ const awaitSnapshot = (
       return null;
     }
   }, 'the snapshot');
+
+/** Counts what the board has recorded. @param from a table, with conditions */
+function count(root: string, from: string): number {
+  const db = new Database(join(root, '.svc/svc.db'), { readonly: true });
+  try {
+    return db.prepare(`SELECT count(*) FROM ${from}`).pluck().get() as number;
+  } finally {
+    db.close();
+  }
+}
 
 /** Makes a machine unreachable; its runner and workers continue. */
 function cut(box: TestMachine): () => void {
@@ -207,6 +222,44 @@ describe('a machine that is given up', () => {
       });
       assert.equal(ws.repository.git('show', `refs/svc/${session}/${session}-run-1-late:left.txt`), 'left');
     } finally {
+      restore();
+      await fleet.close();
+    }
+  });
+
+  it('a machine that was lost while it made a worktree removes it once it is back', async () => {
+    const hold = (box: TestMachine): string => join(box.home, 'hold');
+    const fleet = await makeTwo('fleet:\n  on_lost: retry\n  lost_after_sec: 30\n', (machine) => {
+      const git = findProgram('git', { cwd: '/', path: process.env.PATH });
+      machine.install(
+        'git',
+        `case " $* " in *" worktree add "*) while [ -e "$HOME/hold" ]; do : > "$HOME/held"; sleep 0.05; done;; esac
+exec '${git}' "$@"`,
+      );
+    });
+    const { ws, box, client } = fleet;
+    let restore = (): void => undefined;
+    try {
+      // Only then may the board give it up.
+      await until(() => count(ws.root, 'runner WHERE id = 1 AND lease_ms IS NOT NULL') === 1, 'its lease');
+      writeFileSync(hold(box), '');
+      const { session } = await dispatch(client, { body: writeScript('edit made.txt x'), on: 'box2' });
+      await until(() => existsSync(join(box.home, 'held')), 'the order of a worktree');
+      restore = cut(box);
+      const ended = await awaitEnd(client, session);
+      assert.deepEqual([ended.failure, ended.machine], [null, 'box3']);
+      restore();
+      await until(async () => (await client.call('runner.list', {}))[0]?.state === 'ready', 'the machine');
+      rmSync(hold(box));
+      await until(
+        () => count(ws.root, 'lost_run WHERE settled_at IS NULL') === 0,
+        'the cleaning of the machine',
+      );
+      assert.deepEqual(box.listWorktrees(), []);
+      assert.equal(existsSync(join(box.root(), '.svc/agents', session)), false);
+      assert.deepEqual(await listEvents(client, 'run_superseded'), []);
+    } finally {
+      rmSync(hold(box), { force: true });
       restore();
       await fleet.close();
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeBase32, findCodeStep, makeCode } from '../../../engine/link/decide-code.ts';
-import { isVouchedFor, outgoingTitle } from '../../../engine/link/outgoing.ts';
+import { buildLinkEvent, isVouchedFor, outgoingTitle } from '../../../engine/link/outgoing.ts';
 import { describeCode, describeWait } from '../../../engine/link/own-words.ts';
 
 test('a title is sent as server.titles allows', () => {
@@ -17,6 +17,21 @@ test('a title is sent as server.titles allows', () => {
   assert.equal(outgoingTitle({ ...task, agent: null }, made, ''), null);
   const long = outgoingTitle({ ...task, title: '\u{1f600}'.repeat(500) }, given, '') ?? '';
   assert.ok(long.length <= 200 && long.isWellFormed());
+});
+
+test('the name of a failed check is sent unless server.titles sends no titles', () => {
+  const data = {
+    ...{ number: 7, url: 'https://code.example/acme/shop/pull/7', state: 'open' },
+    checks: { state: 'failed', failed: 'deploy to secret.example' },
+  };
+  const event = {
+    ...{ seq: 1, kind: 'pull_request' as const, at: '2026-11-30T06:00:00.000Z', actor: 'svc' },
+    ...{ via: 'engine' as const, taskId: 't-1', decisionId: null, sessionId: 's-1', data },
+  };
+  const readChecks = (titles: 'given' | 'none') =>
+    buildLinkEvent(event, null, null, { id: 'e-1', titles }).pull_request?.checks;
+  assert.deepEqual(readChecks('given'), data.checks);
+  assert.deepEqual(readChecks('none'), { state: 'failed', failed: null });
 });
 
 test("the reason why a decision waits is sent in svc's own words only", () => {

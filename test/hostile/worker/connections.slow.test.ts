@@ -70,7 +70,7 @@ hostile(
     }
     // Silence.
     const { said, isOver } = await rawConnection();
-    await until(isOver, 'the end of a silent one', 15_000);
+    await until(isOver, 'the end of a silent one');
     assert.match(said(), /hello arrived within/);
   },
 );

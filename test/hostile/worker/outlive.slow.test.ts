@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listCgroups } from '../../../engine/workers/runner/processes/containment/cgroup.ts';
-import { openCgroupFolders } from '../../../engine/workers/runner/processes/containment/cgroup-folders.ts';
-import { workspaceMark } from '../../../engine/workers/runner/processes/containment/index.ts';
+import { workspaceMark } from '../../../engine/core/platform/index.ts';
+import { listCgroups } from '../../../engine/core/platform/linux/containment/cgroup.ts';
+import { openCgroupFolders } from '../../../engine/core/platform/linux/containment/cgroup-folders.ts';
 import { impossible, makeStrict } from '../../support/agents/strict.ts';
 import { asUsers, giveFolderTo, hostile, type TestUser } from '../../support/hostile.ts';
 import { isRunning } from '../../support/processes/processes.ts';

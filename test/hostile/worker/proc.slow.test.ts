@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { findOpenings } from '../../../engine/workers/runner/confine/probe.ts';
+import { findOpenings } from '../../../engine/core/platform/linux/sandbox/probe.ts';
 import { makeSandboxed } from '../../support/agents/sandboxed.ts';
 import { attempts, impossible, said } from '../../support/agents/strict.ts';
 import { asUsers, hostile } from '../../support/hostile.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findOwnCgroup } from '../../../engine/workers/runner/processes/containment/cgroup.ts';
+import { findOwnCgroup } from '../../../engine/core/platform/linux/containment/cgroup.ts';
 import { answersOf, attackScript, LEVELS, seatAttacks } from '../../support/agents/seat-attacks.ts';
 import { impossible } from '../../support/agents/strict.ts';
 import { asUsers, giveFolderTo, hostile, type TestUser } from '../../support/hostile.ts';

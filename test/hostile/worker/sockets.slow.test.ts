@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { findListeningSockets } from '../../../engine/workers/runner/confine/sockets.ts';
+import { findListeningSockets } from '../../../engine/core/platform/linux/sandbox/sockets.ts';
 import { makeSandboxed } from '../../support/agents/sandboxed.ts';
 import { impossible } from '../../support/agents/strict.ts';
 import { asUsers, hostile } from '../../support/hostile.ts';

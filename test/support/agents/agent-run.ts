@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import {
   findPreset,
@@ -10,6 +10,7 @@ import {
 import { NO_FACTS, type StreamFacts } from '../../../engine/workers/agents/streams/stream.ts';
 import { renderCommand } from '../../../engine/workers/agents/template.ts';
 import { buildWorkerEnvironment, createProcesses } from '../../../engine/workers/runner/processes/index.ts';
+import { listMarked } from '../processes/processes.ts';
 import { settled, until } from '../wait.ts';
 import { gitEnvironment } from '../workspaces/git.ts';
 import { AGENTS_BIN } from './agents.ts';
@@ -57,20 +58,6 @@ export function presetOf(name: string): Preset {
   const preset = findPreset(name);
   if (preset === null) throw new Error(`no preset ${name}`);
   return preset;
-}
-
-/** Returns the processes of a run by its mark. */
-function marked(runId: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      try {
-        return readFileSync(`/proc/${name}/environ`, 'utf8').includes(`SVC_RUN_ID=${runId}`);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
 }
 
 /** Returns the built-in headless command of a preset for a prompt, as a dispatch renders it. */
@@ -156,7 +143,7 @@ export async function runPreset(name: string, wish: BareWish): Promise<BareRun> 
       if (!isOver) await processes.stop({ pid: run.pid, pidStart: run.pidStart, runId });
     }
     const { code, signal } = await settled(over, `the end of ${name}`, 120_000);
-    const leftBehind = marked(runId);
+    const leftBehind = listMarked(`SVC_RUN_ID=${runId}`).map(({ pid }) => pid);
     await processes.sweep(runId, run.pidStart);
     const lines = readFileSync(logFile, 'utf8').split('\n');
     const reader = preset.reader?.(Date.now);
@@ -168,7 +155,7 @@ export async function runPreset(name: string, wish: BareWish): Promise<BareRun> 
       text: read.filter((line) => line !== null).join('\n'),
       facts: reader?.facts() ?? NO_FACTS,
       leftBehind,
-      survivors: marked(runId),
+      survivors: listMarked(`SVC_RUN_ID=${runId}`).map(({ pid }) => pid),
     };
   } finally {
     await processes.sweep(runId);

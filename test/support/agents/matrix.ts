@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { hostEngine, type Session, type WireValue } from '../../../engine/index.ts';
 import { type Script, type SeenRequest, type Step, startModel } from '../../../fixtures/model/model.ts';
+import { listMarked } from '../processes/processes.ts';
 import { until } from '../wait.ts';
 import { type EngineHere, engineHere } from '../workspaces/engine.ts';
-import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../workspaces/workspace.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../workspaces/workspace.ts';
 import { AGENTS_BIN } from './agents.ts';
 import { createMcpRecorder } from './mcp-record.ts';
 
@@ -197,7 +198,7 @@ export async function openDesk({
         requests: () => model.requests.filter(({ key }) => keys.get(key ?? '') === id),
         log,
         cancel: async () => void (await here.call('task.cancel', { id: task_id })),
-        marked: () => marked(`SVC_SESSION=${id}`, `SVC_CONFIG=${join(ws.root, 'svc.yaml')}`),
+        marked: () => listMarked(`SVC_SESSION=${id}`, `SVC_CONFIG=${join(ws.root, 'svc.yaml')}`),
       };
     },
     async close() {
@@ -209,22 +210,6 @@ export async function openDesk({
       await ws.close();
     },
   };
-}
-
-/** Returns the processes whose environment contains all of these. */
-function marked(...marks: string[]): { pid: number; command: string }[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .flatMap((name) => {
-      try {
-        const all = readFileSync(`/proc/${name}/environ`, 'utf8').split('\0');
-        if (!marks.every((mark) => all.includes(mark)) || !isRunning(Number(name))) return [];
-        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-        return [{ pid: Number(name), command: command.slice(0, 200) }];
-      } catch {
-        return [];
-      }
-    });
 }
 
 /** Finds the text in a request: agents add their own words, in the same text or in another. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ContainmentKind } from '../../../engine/core/platform/index.ts';
 import { PROTOCOL } from '../../../engine/daemon/wire.ts';
-import type { ContainmentKind } from '../../../engine/workers/runner/processes/containment/index.ts';
 import { until } from '../wait.ts';
 
 /** Returns the containment methods that a user has on this machine, named as in `SVC_CONTAINMENT`. */

@@ -1,47 +1,51 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { type ProcessEntry, platform } from '../../../engine/core/platform/index.ts';
 import { until } from '../wait.ts';
 
 /** Milliseconds that processes have to end by themselves after their terminal is gone. */
 const HANG_UP_MS = 2000;
 
-/** Process state from /proc; null if the process does not exist. */
+/** Process state; null if the process does not exist. */
 export interface ProcessStat {
   pid: number;
-  /** One letter; `Z` is a zombie. */
-  state: string;
+  isZombie: boolean;
   parent: number;
   /** Pid of the process that called setsid: the program that a terminal was opened for. */
   session: number;
-  /** Start time in clock ticks; together with the pid it identifies a process permanently. */
+  /** Start time; together with the pid it identifies a process permanently. */
   started: string;
 }
 
-/**
- * Reads `/proc/<pid>/stat`. The program's name may contain blanks and parentheses, so fields are counted from the
- * end.
- */
+const toStat = ({ pid, ppid, sid, zombie, start }: ProcessEntry): ProcessStat => ({
+  ...{ pid, isZombie: zombie, parent: ppid, session: sid, started: start },
+});
+
 export function processStat(pid: number): ProcessStat | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const [state = '', parent, , session] = fields;
-    return { pid, state, parent: Number(parent), session: Number(session), started: fields[19] ?? '' };
-  } catch {
-    return null;
-  }
+  const entry = platform.processes.read(pid);
+  return typeof entry === 'object' ? toStat(entry) : null;
 }
 
 /** Reports whether a process is running and not a zombie. */
 export function isRunning(pid: number): boolean {
   const stat = processStat(pid);
-  return stat !== null && stat.state !== 'Z';
+  return stat !== null && !stat.isZombie;
 }
 
 const running = (): ProcessStat[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => processStat(Number(name)) ?? [])
-    .filter((stat) => stat.state !== 'Z');
+  (platform.processes.listNow() ?? []).filter(({ zombie }) => !zombie).map(toStat);
+
+/** Lists the running processes, but this one, whose environment contains all of these variables: `NAME=value`. */
+export function listMarked(...marks: string[]): { pid: number; command: string }[] {
+  const { processes } = platform;
+  let pids = (processes.listPids() ?? []).filter((pid) => pid !== process.pid);
+  for (const mark of marks) {
+    const at = mark.indexOf('=');
+    const found = processes.readVariables(pids, mark.slice(0, at));
+    pids = pids.filter((pid) => found.get(pid) === mark.slice(at + 1));
+  }
+  return pids
+    .filter(isRunning)
+    .map((pid) => ({ pid, command: (processes.readArguments(pid) ?? []).join(' ') }));
+}
 
 /** Returns the running processes of a session, including its leader. */
 export const processesOfSession = (session: number): ProcessStat[] =>

@@ -4,7 +4,7 @@ import {
   makeCgroup,
   moveIntoCgroup,
   removeIfEmpty,
-} from '../../../engine/workers/runner/processes/containment/cgroup.ts';
+} from '../../../engine/core/platform/linux/containment/cgroup.ts';
 
 /**
  * Moves this process, and so all that it starts, into a new cgroup. Returns a function that moves it back and removes

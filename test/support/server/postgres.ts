@@ -23,7 +23,7 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** PostgreSQL refuses to run as root; the user "nobody" has the same ids on every Debian system. */
+/** PostgreSQL refuses to run as root; the user `nobody` has the same ids on every Debian system. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 export async function startPostgres(

@@ -9,7 +9,7 @@ export interface SessionRow {
   run_id: string | null;
 }
 
-/** What went wrong, a line each. All four have to be empty. */
+/** The faults, a line each. All four have to be empty. */
 export interface Verdict {
   lost: string[];
   acceptedTwice: string[];
@@ -17,7 +17,7 @@ export interface Verdict {
   aliveTwice: string[];
 }
 
-/** What the board has recorded of the sessions. */
+/** The board's records of the sessions. */
 export interface BoardRecord {
   sessions: readonly SessionRow[];
   /** How often an end was recorded, how many runs were given up, and how often one paused, by session. */

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
-/** What a simulated machine has done, a line for each step: written before anyone hears of it. Times are of the system's own clock, ms. */
+/** The steps of a simulated machine, a line each: written before anyone hears of it. Times are of the system's own clock, ms. */
 export type LedgerLine =
   /** A session was placed. */
   | { kind: 'place'; session: string; branch: string; base: string }

@@ -6,7 +6,7 @@ import { type Manners, type PlayedMachine, playMachine } from './play-machine.ts
 
 /** A process that plays many machines, each with its own home folder, keys, ledger and connection. */
 
-/** What the process is told: by its argument at first, and later by messages. */
+/** The orders to the process: by its argument at first, and later by messages. */
 export interface MachinesOrder {
   /** Has a folder for each machine, by its name. */
   folder: string;

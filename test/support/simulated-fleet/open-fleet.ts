@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
+import { createKeyedQueue } from '../../../engine/core/base/serial-queue.ts';
 import { type EngineClient, readDaemonRecord } from '../../../engine/index.ts';
 import { findFreePort } from '../free-port.ts';
 import { isRunning } from '../processes/processes.ts';
@@ -99,6 +100,9 @@ export async function openSimulatedFleet(size: FleetSize): Promise<SimulatedFlee
     );
   }
 
+  /** Does one thing at a time with a process: a message to one that is being killed is lost. */
+  const inTurn = createKeyedQueue();
+
   async function joinAll(): Promise<void> {
     const client = await ws.connect();
     const left = [...names];
@@ -138,7 +142,7 @@ export async function openSimulatedFleet(size: FleetSize): Promise<SimulatedFlee
   try {
     const init = ['fleet', 'init', '--host', '127.0.0.1', '--listen', `127.0.0.1:${await findFreePort()}`];
     assert.equal((await ws.svc(init)).stderr, '');
-    assert.equal((await ws.svc(['project', 'share', 'workspace', 'default'])).code, 0);
+    assert.equal((await ws.svc(['project', 'share', 'workspace'])).code, 0);
     for (let index = 0; index < processes; index += 1) await start(index);
     await joinAll();
   } catch (error) {
@@ -150,19 +154,22 @@ export async function openSimulatedFleet(size: FleetSize): Promise<SimulatedFlee
     ws,
     client: ws.connect,
     slow: [...slow],
-    async killMachines(index) {
-      await endChild(children[index]!);
-      await start(index);
-    },
-    async cut(name) {
-      cut.add(name);
-      await tell({ kind: 'cut', name });
-    },
-    async restore(name) {
-      slow.delete(name);
-      cut.delete(name);
-      await tell({ kind: 'restore', name });
-    },
+    killMachines: (index) =>
+      inTurn(String(index), async () => {
+        await endChild(children[index]!);
+        await start(index);
+      }),
+    cut: (name) =>
+      inTurn(String(ownerOf(name)), async () => {
+        cut.add(name);
+        await tell({ kind: 'cut', name });
+      }),
+    restore: (name) =>
+      inTurn(String(ownerOf(name)), async () => {
+        slow.delete(name);
+        cut.delete(name);
+        await tell({ kind: 'restore', name });
+      }),
     brokerPid: () => until(findBroker, 'the broker'),
     enginePid: () => readDaemonRecord(join(ws.root, '.svc'))?.pid ?? 0,
     query<Row>(sql: string) {

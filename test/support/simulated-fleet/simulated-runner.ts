@@ -20,7 +20,7 @@ import { writeSmallCommit } from './write-pack.ts';
 export interface Pace {
   /** How long a run lives, ms. */
   readRunMs(): number;
-  /** How long a run takes to end that is told to, ms. */
+  /** How long a run takes to end after an order, ms. */
   readStopMs(): number;
 }
 
@@ -38,7 +38,7 @@ export function createSimulatedRunner(
   const never = new Set(lines.flatMap((line) => (line.kind === 'never' ? [line.run] : [])));
   const bases = new Map<string, string>();
   const commits = new Map<string, Buffer>();
-  /** Called when a run was told to end. */
+  /** Called when a run was ordered to end. */
   const wakers = new Map<string, () => void>();
   for (const line of lines) noteBase(line);
 

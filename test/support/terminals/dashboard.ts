@@ -364,6 +364,7 @@ export const plan = (id: number, more: Partial<ListedPlan> = {}): ListedPlan => 
   project: null,
   folder: '/repository',
   inplace: false,
+  continues: null,
   carries: null,
   repository: '/repository',
   base: 'main',

@@ -1,5 +1,5 @@
 import { type ExecFileException, execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -18,7 +18,7 @@ import {
   readDaemonRecord,
   samples,
 } from '../../../engine/index.ts';
-import { isRunning } from '../processes/processes.ts';
+import { isRunning, listMarked } from '../processes/processes.ts';
 import { until } from '../wait.ts';
 import { type Ran, runHere } from './command-line.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from './git.ts';
@@ -199,7 +199,8 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     await until(() => {
       try {
         rmSync(data, { recursive: true, force: true });
-        return true;
+        // Node 24 does not always report that the engine has just written a file there.
+        return !existsSync(data);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
         return false;
@@ -258,7 +259,10 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       if (!sent.ok) throw new Error(`the request was refused: ${await sent.text()}`);
       return { status: sent.status, body: (await sent.json()) as Posted };
     },
-    survivors: () => marked(`SVC_CONFIG=${join(root, 'svc.yaml')}`, [daemonPid(), supervisorPid()]),
+    survivors() {
+      const own = [daemonPid(), supervisorPid()];
+      return listMarked(`SVC_CONFIG=${join(root, 'svc.yaml')}`).filter(({ pid }) => !own.includes(pid));
+    },
     async close() {
       for (const client of clients) client.close();
       const pid = daemonPid();
@@ -276,9 +280,9 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       const mark = `SVC_CONFIG=${join(root, 'svc.yaml')}`;
       // A supervisor ends just after its engine, also if the test itself has stopped that.
       const isSupervised = (): boolean =>
-        marked(mark).some(({ command }) => command.includes('supervisor.js'));
+        listMarked(mark).some(({ command }) => command.includes('supervisor.js'));
       await until(() => !isSupervised(), 'the end of the supervisor', 10_000).catch(() => undefined);
-      const left = marked(mark);
+      const left = listMarked(mark);
       for (const each of left) process.kill(each.pid, 'SIGKILL');
       repository.remove();
       if (left.length > 0) throw new Error(`processes outlived the workspace: ${JSON.stringify(left)}`);
@@ -298,23 +302,4 @@ async function hostHere(root: string, env: NodeJS.ProcessEnv): Promise<EngineHos
     await engine.close();
     throw error;
   }
-}
-
-function marked(mark: string, except: readonly (number | null)[] = []): { pid: number; command: string }[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && !except.includes(Number(name)) && Number(name) !== process.pid)
-    .flatMap((name) => {
-      try {
-        const has = readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(mark);
-        if (!has || !isRunning(Number(name))) return [];
-        return [
-          {
-            pid: Number(name),
-            command: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim(),
-          },
-        ];
-      } catch {
-        return [];
-      }
-    });
 }

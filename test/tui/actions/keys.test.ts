@@ -669,8 +669,8 @@ describe('actions on workers', () => {
 
   it('o lets a person choose one of several remotes, and pushes nowhere before that', () => {
     const remotes = [
-      { name: 'fork', url: 'git@github.com:me/r.git' },
-      { name: 'upstream', url: 'git@gitlab.com:o/r.git' },
+      { name: 'fork', url: 'git@github.com:me/r.git', program: 'gh' as const },
+      { name: 'upstream', url: 'git@gitlab.com:o/r.git', program: 'glab' as const },
     ];
     const dash = prepared(ended().keys('o'), remotes);
     assert.doesNotMatch(screenOf(dash.state()).join('\n'), /git -c|origin/);

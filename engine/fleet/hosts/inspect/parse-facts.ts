@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WantedAgent } from './inspect-script.ts';
 
-/** What is known of another machine. Every text is the machine's own claim. */
+/** The facts that another machine has reported. Every text is the machine's own claim. */
 export interface HostFacts {
   /** As `uname -s` and `uname -m` name them. */
   system: string;

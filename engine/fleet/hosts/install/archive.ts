@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
@@ -39,8 +39,9 @@ export function openArchive(
     symlinkSync(file.source, place);
   }
   writeFileSync(join(staged, COMPLETE_FILE), `${name}\n`);
-  writeFileSync(join(folder, 'list'), [...files.map((file) => file.name), COMPLETE_FILE, ''].join('\n'));
-  const child = spawn(tar, ['-c', '-h', '-f', '-', '-C', staged, '-T', join(folder, 'list')], {
+  // Not by -T, which some builds of busybox lack.
+  const names = readdirSync(staged).filter((name) => name !== COMPLETE_FILE);
+  const child = spawn(tar, ['-c', '-h', '-f', '-', '-C', staged, ...names, COMPLETE_FILE], {
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

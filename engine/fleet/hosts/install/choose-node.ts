@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { machine } from 'node:os';
 import { SvcError } from '../../../core/base/errors.ts';
 import { version } from '../../../core/base/own-package.ts';
 import { toPrintable } from '../../../core/base/text.ts';
+import { platform } from '../../../core/platform/index.ts';
 import type { HostFacts } from '../inspect/parse-facts.ts';
 import { type HostAddress, nameHost } from '../transport/address.ts';
 
@@ -12,14 +12,6 @@ const OLDEST = [22, 22] as const;
 /** Names that mean the same processor. */
 const PROCESSORS: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' };
 const nameProcessor = (name: string): string => PROCESSORS[name] ?? name;
-
-/** Returns the C library of this Node; null if it is unknown. */
-function findOwnLibc(): 'glibc' | 'musl' | null {
-  if (process.platform !== 'linux') return null;
-  // The files that this process has mapped.
-  const maps = readFileSync('/proc/self/maps', 'utf8');
-  return /\/ld-musl-/.test(maps) ? 'musl' : /\/libc\.so\.6$|\/libc-2\.\d+\.so$/m.test(maps) ? 'glibc' : null;
-}
 
 /** The error for a machine that cannot run a copy of this program. */
 export const unsupportedError = (address: HostAddress, reason: string): SvcError => {
@@ -32,10 +24,10 @@ export const unsupportedError = (address: HostAddress, reason: string): SvcError
 /** Throws `runner_unsupported` for a machine of another kind than this one. */
 export function checkKind(address: HostAddress, { system, processor, libc }: HostFacts): void {
   const own = machine();
-  const ownLibc = findOwnLibc();
+  const ownLibc = platform.findLibc();
   if (system !== 'Linux')
     throw unsupportedError(address, `its system is ${toPrintable(system)}, and runners need Linux`);
-  if (process.platform !== 'linux') throw unsupportedError(address, 'this machine has another system');
+  if (platform.name !== 'linux') throw unsupportedError(address, 'this machine has another system');
   if (nameProcessor(processor) !== nameProcessor(own))
     throw unsupportedError(
       address,

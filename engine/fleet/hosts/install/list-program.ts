@@ -10,6 +10,7 @@ import {
   version,
   WORDS_FOLDER,
 } from '../../../core/base/own-package.ts';
+import { platform } from '../../../core/platform/index.ts';
 
 /** A file to install. */
 export interface ProgramFile {
@@ -21,7 +22,7 @@ export interface ProgramFile {
 
 export interface ProgramFiles {
   files: ProgramFile[];
-  /** What the files need on a disk. */
+  /** The space that the files take on a disk. */
   bytes: number;
   /** Names the version and the content. */
   name: string;
@@ -31,8 +32,6 @@ export interface ProgramFiles {
 export const CARRIED_NODE = 'bin/node';
 /** Parts of this package that run. */
 const PARTS = ['package.json', PROGRAMS_FOLDER, GRAMMARS_FOLDER, WORDS_FOLDER];
-/** A dependency for its types only: the build bundles its code. */
-const TYPES_ONLY = 'zod';
 /** Sources and texts in packages, which no program loads; licences have no such ending or stay. */
 const NEVER_LOADED = /\.(?:c|cc|cpp|h|hpp|gypi?|map|[cm]?ts|md)$/;
 const LICENCE = /^(?:licen[cs]e|copying|notice)/i;
@@ -102,9 +101,12 @@ function listPackages(root: string): ProgramFile[] {
   /** The folder of each package, by its folder on the host. */
   const placed = new Map<string, string>();
   const { dependencies = {} } = readManifest(root);
-  const waiting = Object.keys(dependencies)
-    .filter((name) => name !== TYPES_ONLY)
-    .map((name) => ({ name, from: root, target: '', isOptional: false }));
+  const waiting = Object.keys(dependencies).map((name) => ({
+    name,
+    from: root,
+    target: '',
+    isOptional: false,
+  }));
   // Breadth first: packages of an outer folder are placed before an inner one looks for its own.
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const { name, from, target, isOptional } = next;
@@ -161,6 +163,6 @@ function choosePlace(
 /** Leaves out other packages, which are placed separately, sources, and native code of other systems. */
 function isLoaded(name: string, base: string): boolean {
   if (base === 'node_modules') return false;
-  if (/\/prebuilds\/[^/]+$/.test(name)) return base.startsWith(process.platform);
+  if (/\/prebuilds\/[^/]+$/.test(name)) return base.startsWith(platform.name);
   return LICENCE.test(base) || !NEVER_LOADED.test(base);
 }

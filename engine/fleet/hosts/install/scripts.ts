@@ -3,7 +3,7 @@ import { quoteForShell } from '../../../core/base/text.ts';
 /** The last entry of an archive. */
 export const COMPLETE_FILE = 'complete';
 
-/** What the scripts of an installation need to know. */
+/** The input of the scripts of an installation. */
 export interface InstallFacts {
   /** The folder's name: version and digest. */
   name: string;

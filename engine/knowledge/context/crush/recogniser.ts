@@ -8,7 +8,7 @@ export interface NoiseClass {
   pattern: RegExp;
   /** The kept line: the first as an example, none, or of each run its first, or its last as the final state. */
   keep?: 'first' | 'none' | 'first-of-run' | 'last-of-run';
-  /** What the marker says about the omitted lines, such as their names. */
+  /** The words of the marker about the omitted lines, such as their names. */
   values?: string;
 }
 

@@ -5,7 +5,7 @@ const BACKTICK = 96;
 /** Deeper nesting is not followed. */
 const MOST_NESTED = 50;
 
-/** Where a literal ends, or how far it was read. */
+/** The end of a literal, or how far it was read. */
 export interface LiteralEnd {
   /** The position after it. */
   end: number;

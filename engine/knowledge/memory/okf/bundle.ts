@@ -2,9 +2,9 @@ import { type Dirent, fstatSync, readSync } from 'node:fs';
 import { opendir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SvcError } from '../../../core/base/errors.ts';
-import { isFileAt } from '../../../core/base/held-folder.ts';
 import { withPrivate } from '../../../core/base/private-files.ts';
 import { formatCount } from '../../../core/base/text.ts';
+import { isFileAt } from '../../../core/platform/held-folder.ts';
 import { ConceptFault } from './concept.ts';
 
 // A folder of concept files with untrusted content.

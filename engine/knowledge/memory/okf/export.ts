@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { randomName, syncFolder } from '../../../core/base/atomic-file.ts';
 import { SvcError } from '../../../core/base/errors.ts';
-import { exchangeFolders } from '../../../core/base/exchange-folders.ts';
-import { holdFolder, removeFolder } from '../../../core/base/held-folder.ts';
 import { mapLimit } from '../../../core/base/map-limit.ts';
+import { holdFolder, removeFolder } from '../../../core/platform/held-folder.ts';
+import { platform } from '../../../core/platform/index.ts';
 import type { MemoryRow } from '../rows.ts';
 import { IN_A_ROW, letOthersRun, listFiles, readBundleFile } from './bundle.ts';
 import {
@@ -182,7 +182,7 @@ async function replaceIn(parent: string, { folder: shown, files, knows }: Replac
     mkdirSync(draft, { mode: 0o700 });
     await writeFiles(draft, files);
     if (found === undefined) renameSync(draft, folder);
-    else if (!(await exchangeFolders(draft, folder))) {
+    else if (!(await platform.exchangeFolders(draft, folder))) {
       const former = siblingOf(folder, FORMER);
       renameSync(folder, former);
       renameSync(draft, folder);

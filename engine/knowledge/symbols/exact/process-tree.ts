@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { platform } from '../../../core/platform/index.ts';
 
-const PROC = '/proc';
-const PAGE = 4096;
 const LOOK_MS = 10;
+
+const { processes } = platform;
 
 /** A process and its descendants, as far as this machine reports them. */
 export interface ProcessTree {
@@ -13,46 +13,27 @@ export interface ProcessTree {
 }
 
 export function readProcessTree(pid: number): ProcessTree {
-  const children = new Map<number, number[]>();
-  const pages = new Map<number, number>();
-  for (const name of listProcesses()) {
-    const stat = readStat(name);
-    if (stat === null) continue;
-    pages.set(Number(name), stat.pages);
-    children.set(stat.parent, [...(children.get(stat.parent) ?? []), Number(name)]);
-  }
+  const children = Map.groupBy(
+    (processes.listNow() ?? []).filter(({ zombie }) => !zombie),
+    ({ ppid }) => ppid,
+  );
   const pids: number[] = [];
   const waiting = [pid];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     pids.push(at);
-    waiting.push(...(children.get(at) ?? []));
+    waiting.push(...(children.get(at) ?? []).map((child) => child.pid));
   }
-  const held = pids.reduce((sum, each) => sum + (pages.get(each) ?? 0), 0);
-  return { pids, mb: (held * PAGE) / 1e6 };
+  const bytes = pids.reduce((sum, each) => sum + processes.readMemory(each), 0);
+  return { pids, mb: bytes / 1e6 };
+}
+
+function isRunning(pid: number): boolean {
+  const entry = processes.read(pid);
+  return typeof entry === 'object' && !entry.zombie;
 }
 
 /** Waits until killed processes are gone; a sandbox ends its processes a moment after its own end. */
 export async function waitForEnd(pids: readonly number[], mostMs: number): Promise<void> {
   const until = performance.now() + mostMs;
-  while (pids.some((pid) => readStat(String(pid)) !== null) && performance.now() < until)
-    await delay(LOOK_MS);
-}
-
-function listProcesses(): string[] {
-  try {
-    return readdirSync(PROC).filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [];
-  }
-}
-
-/** Returns the fields after the name, which may contain anything; null for a process that has ended. */
-function readStat(name: string): { parent: number; pages: number } | null {
-  try {
-    const text = readFileSync(`${PROC}/${name}/stat`, 'utf8');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? null : { parent: Number(fields[1]), pages: Number(fields[21]) };
-  } catch {
-    return null;
-  }
+  while (pids.some(isRunning) && performance.now() < until) await delay(LOOK_MS);
 }

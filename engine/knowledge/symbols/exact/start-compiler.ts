@@ -1,6 +1,9 @@
+import { realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { asSvcError } from '../../../core/base/errors.ts';
+import { DEFAULT_PATH } from '../../../core/base/find-program.ts';
 import { locateProgram } from '../../../core/base/own-package.ts';
-import { confineReader, listNodeFiles } from '../../../workers/runner/confine/index.ts';
+import { confineReader } from '../../../workers/runner/confine/index.ts';
 import type { CompilerLimits } from './run-compiler.ts';
 
 /** The start options of the compiler's process. */
@@ -44,7 +47,15 @@ export async function buildCompilerStart(
     const allowed = [folder, ...listNodeFiles(node, program)].map((path) => `--allow-fs-read=${path}`);
     const argv = [...limited, heap, '--permission', '--allow-child-process', ...allowed, program];
     const { code, message } = asSvcError(error);
-    const unconfined = code === 'tool_missing' ? 'bubblewrap is not available' : message;
-    return { argv, env: { PATH: '/usr/bin:/bin' }, unconfined };
+    const unconfined = code === 'tool_missing' ? 'there is no sandbox' : message;
+    return { argv, env: { PATH: DEFAULT_PATH }, unconfined };
   }
 }
+
+/** Lists the files of a program of Node that it needs in addition to the system's own folders. */
+const listNodeFiles = (node: string, program: string): string[] => [
+  realpathSync(node),
+  node,
+  dirname(program),
+  join(dirname(program), '..', '..', 'package.json'),
+];

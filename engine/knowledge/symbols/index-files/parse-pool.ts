@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { SvcError } from '../../../core/base/errors.ts';
 import { locateProgram } from '../../../core/base/own-package.ts';
-import { trimAllocator } from '../../../core/base/trim-allocator.ts';
+import { platform } from '../../../core/platform/index.ts';
 import type { SourceParser } from '../../sources/parse.ts';
 import type { ParseOrder, ParseResult } from './parse-worker.ts';
 import { type ReadFacts, readBatch, type WantedFile } from './read-facts.ts';
@@ -70,7 +70,7 @@ export function createParsePool(): ParsePool {
     thread = null;
     if (ending === null) return;
     await ending.end();
-    await trimAllocator();
+    await platform.trimAllocator();
   }
 
   return {

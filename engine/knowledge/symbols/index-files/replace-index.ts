@@ -25,7 +25,7 @@ export interface IndexReplacement {
   openIndex(file: string): FileIndexer;
   /** Fills a new index. */
   fill(next: FileIndexer): Promise<RefreshResult>;
-  /** Waits until nobody uses the open index, closes it, and opens it again after `move`. */
+  /** Waits until no one uses the open index, closes it, and opens it again after `move`. */
   exchange(move: () => void): Promise<void>;
 }
 

@@ -25,7 +25,7 @@ export interface TraceReport {
   /** Number of files that declare the symbol for different builds, and share its callers. */
   builds: number;
   isCut: boolean;
-  /** What may be callers, if none is known. */
+  /** Possible callers, if none is known. */
   unsure: UnsureCallers | null;
 }
 

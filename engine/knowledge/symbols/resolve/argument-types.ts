@@ -108,7 +108,7 @@ const simplify = (name: string): string => {
 const isPrimitive = (name: string | undefined, language: string): boolean =>
   name !== undefined && PRIMITIVES.has(simplify(name)) && (language !== 'java' || !BOX_NAMES.has(name));
 
-/** A function fits everything that is no value. */
+/** A function fits everything that is not a value. */
 function fitFunction(param: ResolvedValue): ArgumentFit {
   if (param.is === 'many') return 0;
   if (param.is === 'instance') return symbolAt(param.file, param.index).kind === 'class' ? 0 : 1;

@@ -20,7 +20,7 @@ const PLAIN: readonly (readonly [RegExp, EndCode])[] = [
   [/^Suggested retry after /, 'rate_limited'],
 ];
 
-/** Phrases of its own guards, which end an unfinished run. */
+/** Phrases of Gemini's guards, which end an unfinished run. */
 const STOPS: readonly (readonly [RegExp, EndCode])[] = [
   [/^Loop detected/i, 'turn_limit'],
   [/max(?:imum)? session turns/i, 'turn_limit'],

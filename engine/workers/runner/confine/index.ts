@@ -2,7 +2,6 @@ export { type CommandConfinement, createCommandConfinement, type SessionCommand 
 export {
   type Confinement,
   checkConfinement,
+  confineReader,
   createConfinement,
 } from './confinement.ts';
-export { realOf } from './paths.ts';
-export { confineReader, listNodeFiles } from './reader.ts';

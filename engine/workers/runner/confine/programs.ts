@@ -1,8 +1,8 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { findFolderAbove, isInsideFolder } from '../../../core/base/paths.ts';
-import { isFolder, realOf } from './paths.ts';
-import { type MountedPlace, showPath } from './rules.ts';
+import { findRealPath, isFolder } from '../../../core/base/real-paths.ts';
+import { type MountedPlace, showPath } from '../../../core/platform/index.ts';
 
 /** Tool chains and the programs that they install in the person's home. None of these folders is meant for secrets. */
 const IN_HOME = [
@@ -95,16 +95,16 @@ export function buildProgramRules(options: {
 }): MountedPlace[] {
   const { env, home, hidden, programs, svc, written } = options;
   const isWritten = (path: string): boolean =>
-    [written, realOf(written) ?? written].some((folder) => isInsideFolder(folder, path));
+    [written, findRealPath(written) ?? written].some((folder) => isInsideFolder(folder, path));
   const isHidden = (path: string): boolean => hidden.some((root) => isInsideFolder(root, path));
   /** Reports whether a folder contains a hidden one; it is never shown, since everything in it would be visible. */
   const showUnlessHiding = (path: string): MountedPlace[] => {
-    const real = realOf(path);
+    const real = findRealPath(path);
     if (real === null || hidden.some((root) => isInsideFolder(real, root))) return [];
     return showPath(path, 'read');
   };
   const showWithNeeds = (path: string): MountedPlace[] => {
-    const real = realOf(path);
+    const real = findRealPath(path);
     return real === null || !isHidden(real)
       ? showUnlessHiding(path)
       : [...showUnlessHiding(path), ...showUnlessHiding(findInstallation(real, hidden))];
@@ -125,7 +125,7 @@ export function buildProgramRules(options: {
     ...(node === undefined || !isAbsolute(node) ? [] : showWithNeeds(node)),
     ...(script === undefined || !isAbsolute(script)
       ? []
-      : showUnlessHiding(findPackage(realOf(script) ?? script))),
+      : showUnlessHiding(findPackage(findRealPath(script) ?? script))),
   ];
 }
 
@@ -139,10 +139,10 @@ function listFolderEntries(folder: string): Dirent[] {
 
 /** Finds targets of links in a folder of programs that are hidden too. */
 function findLinkTargets(folder: string, isHidden: (path: string) => boolean): string[] {
-  if (!isHidden(realOf(folder) ?? folder)) return [];
+  if (!isHidden(findRealPath(folder) ?? folder)) return [];
   const found = new Set<string>();
   for (const entry of listFolderEntries(folder)) {
-    const real = entry.isSymbolicLink() ? realOf(join(folder, entry.name)) : null;
+    const real = entry.isSymbolicLink() ? findRealPath(join(folder, entry.name)) : null;
     if (real !== null && isHidden(real)) found.add(real);
   }
   return [...found];

@@ -2,7 +2,9 @@ import { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../../core/base/errors.ts';
 import { findFolderAbove } from '../../../core/base/paths.ts';
+import { findRealPath, isFolder } from '../../../core/base/real-paths.ts';
 import { sentence } from '../../../core/base/sentence.ts';
+import { type MountedPlace, showPath } from '../../../core/platform/index.ts';
 import {
   listAlternates,
   locatePrivateGit,
@@ -12,8 +14,6 @@ import {
   REAL_OBJECTS,
   readPrivateGit,
 } from '../worktrees/git/private-git.ts';
-import { isFolder, realOf } from './paths.ts';
-import { type MountedPlace, showPath } from './rules.ts';
 
 /** The git folders of a checkout: its own, and the one that all worktrees share. */
 export interface GitFolders {
@@ -32,14 +32,14 @@ export function findGitFolders(folder: string): GitFolders | null {
   if (top === null) return null;
   const mark = join(top, '.git');
   if (isFolder(mark)) {
-    const own = realOf(mark) ?? mark;
+    const own = findRealPath(mark) ?? mark;
     return { mark, own, common: own };
   }
   if (!statSync(mark).isFile()) return null;
   const named = /^gitdir: (.+)$/m.exec(readFileSync(mark, 'utf8'))?.[1];
-  const own = named === undefined ? null : realOf(resolve(top, named));
+  const own = named === undefined ? null : findRealPath(resolve(top, named));
   if (own === null) return null;
-  const common = realOf(resolve(own, readTrimmedFile(join(own, 'commondir')) ?? '.'));
+  const common = findRealPath(resolve(own, readTrimmedFile(join(own, 'commondir')) ?? '.'));
   return common === null ? null : { mark, own, common };
 }
 
@@ -85,7 +85,7 @@ function buildPrivateRules(
   git: PrivateGit,
   show: 'read' | 'write',
 ): MountedPlace[] {
-  const resolveInCommon = (path: string): string => realOf(join(common, path)) ?? join(common, path);
+  const resolveInCommon = (path: string): string => findRealPath(join(common, path)) ?? join(common, path);
   const objects = resolveInCommon('objects');
   return [
     { path: objects, show, from: git.objects },

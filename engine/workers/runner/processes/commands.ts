@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { findProgram } from '../../../core/base/find-program.ts';
-import { MARK } from './probe.ts';
+import { MARK } from './marks.ts';
 import type { RunProcesses } from './processes.ts';
 
 /** A short command of the engine's own, ready to be started by the caller. */

@@ -8,8 +8,8 @@ const LIMIT_BYTES = 64 * 1024 * 1024;
 const KEEP_BYTES = 8 * 1024 * 1024;
 
 /**
- * Adds a part of a log to its copy, at the same logical offset. What the copy has already is skipped; if the part starts
- * after its end, because the log was cut in between, the copy starts there again.
+ * Adds a part of a log to its copy, at the same logical offset. The bytes that the copy already has are skipped; if the
+ * part starts after its end, because the log was cut in between, the copy starts there again.
  */
 export function appendLogCopy(file: string, { from, bytes }: { from: number; bytes: Uint8Array }): void {
   makePrivateFile(file);

@@ -1,10 +1,10 @@
 import { SvcError } from '../../../core/base/errors.ts';
+import { platform } from '../../../core/platform/index.ts';
 import { openKnownSessions } from '../../../core/workspace/known-sessions.ts';
 import { findLostEngine } from '../../../core/workspace/lost-engine.ts';
 import { isInSandbox } from '../../../core/workspace/seat-folder.ts';
-import { ENGINE_MARK, probeLiveness } from './probe.ts';
+import { ENGINE_MARK, probeLiveness } from './marks.ts';
 import { createProcesses, type ProcessesDeps } from './processes.ts';
-import { createSystemProbe } from './system-probe.ts';
 import type { ProcessName, ProcessOrigin } from './trace.ts';
 
 /** Traces this very process, without an engine. */
@@ -40,7 +40,7 @@ export function mustNotStartEngine(data: string, env: NodeJS.ProcessEnv): boolea
 
 /** Reports whether a recorded process still runs; true also if that is unknown. */
 export const isStillRunning = ({ pid, pidStart }: ProcessName): boolean =>
-  probeLiveness(createSystemProbe(), pid, pidStart) !== 'dead';
+  probeLiveness(platform.processes, pid, pidStart) !== 'dead';
 
 /**
  * Refuses an action of the Chair to a process that belongs to a run or a session, if no engine is running that could
@@ -62,6 +62,6 @@ export function refuseInsideRun(what: string, env: NodeJS.ProcessEnv): void {
  * does not report it.
  */
 export function readProcessStart(pid: number): string | null {
-  const entry = createSystemProbe().read(pid);
+  const entry = platform.processes.read(pid);
   return typeof entry === 'object' ? entry.start : null;
 }

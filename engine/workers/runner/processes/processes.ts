@@ -1,18 +1,23 @@
+import {
+  type Containment,
+  type ContainmentKind,
+  MARKS_ONLY,
+  type ProcessTable,
+  platform,
+} from '../../../core/platform/index.ts';
 import type { EngineProcess } from '../../../core/workspace/daemon-record.ts';
 import type { KnownSessions } from '../../../core/workspace/known-sessions.ts';
 import { type AdoptTarget, adoptProcess, findStartedProcess, findStartedWrapper } from './adopt.ts';
-import { type Containment, type ContainmentKind, MARKS_ONLY } from './containment/index.ts';
-import { type ProcessProbe, probeLiveness } from './probe.ts';
+import { probeLiveness } from './marks.ts';
 import { type RunningProcess, type StartSpec, startProcess } from './start.ts';
 import { startAgain } from './start-again.ts';
 import { type StopOptions, type StopResult, type StopTarget, stopRun, sweepRun } from './stop.ts';
-import { createSystemProbe } from './system-probe.ts';
-import { hidesOtherUsers, type ProcessName, type ProcessOrigin, traceAncestors } from './trace.ts';
+import { type ProcessName, type ProcessOrigin, traceAncestors } from './trace.ts';
 import { claimStart, readExit, readStarted } from './wrapper.ts';
 
 export interface ProcessesDeps {
   /** How the process table is read; by default this machine's. */
-  probe?: ProcessProbe;
+  table?: ProcessTable;
   /** How often an adopted process is checked, ms; 250. */
   pollMs?: number;
   /** By default marks only. */
@@ -73,7 +78,7 @@ const NOBODY = -1;
 
 /** Owns worker processes: starting, following, stopping and recognising them. Does not use the database. */
 export function createProcesses({
-  probe = createSystemProbe(),
+  table = platform.processes,
   pollMs = 250,
   containment = MARKS_ONLY,
   lostEngine = null,
@@ -91,10 +96,10 @@ export function createProcesses({
   };
   let hidesOthers: boolean | undefined;
   const traceFrom = (process: ProcessName | null, enginePid: number): ProcessOrigin => {
-    hidesOthers ??= hidesOtherUsers();
+    hidesOthers ??= table.hidesOthers();
     const { runsOfCgroup, isEngineCgroup } = containment;
     return traceAncestors(process, {
-      probe,
+      table,
       enginePid,
       runsOfCgroup,
       isEngineCgroup,
@@ -104,22 +109,22 @@ export function createProcesses({
     });
   };
   const readStartTime = (pid: number): string | null => {
-    const entry = probe.read(pid);
+    const entry = table.read(pid);
     return typeof entry === 'object' && !entry.zombie ? entry.start : null;
   };
   /** A session that one command created for itself is gone with it. */
   function rememberSession(pid: number): void {
-    const entry = probe.read(pid);
+    const entry = table.read(pid);
     if (typeof entry !== 'object' || entry.sid === pid || entry.sid === 0) return;
-    const leader = probe.read(entry.sid);
+    const leader = table.read(entry.sid);
     if (typeof leader === 'object' && !leader.zombie) knownSessions?.add(leader);
   }
   const traceWithoutEngine = (pid: number): ProcessOrigin => {
     const pidStart = readStartTime(pid);
     return traceFrom(pidStart === null ? null : { pid, pidStart }, NOBODY);
   };
-  const start = (spec: StartSpec) => startProcess(spec, probe, containment);
-  const findStarted: RunProcesses['findStarted'] = (run) => findStartedProcess(run, probe, every);
+  const start = (spec: StartSpec) => startProcess(spec, table, containment);
+  const findStarted: RunProcesses['findStarted'] = (run) => findStartedProcess(run, table, every);
   return {
     start,
     startAgain: (spec) => startAgain(spec, { start, findStarted }),
@@ -130,16 +135,16 @@ export function createProcesses({
     claimStart,
     readExit,
     readStarted,
-    findStartedWrapper: (run) => findStartedWrapper(run, probe),
-    checkLiveness: (pid, pidStart) => probeLiveness(probe, pid, pidStart),
+    findStartedWrapper: (run) => findStartedWrapper(run, table),
+    checkLiveness: (pid, pidStart) => probeLiveness(table, pid, pidStart),
     readStartTime,
-    adopt: (target) => adoptProcess(target, probe, every),
+    adopt: (target) => adoptProcess(target, table, every),
     stop: (target, options) =>
-      stopRun(probe, target, { ...options, endContained: () => containment.endRun(target.runId) }),
+      stopRun(table, target, { ...options, endContained: () => containment.endRun(target.runId) }),
     async sweep(runId, since) {
       const left = await containment.endRun(runId);
       // A process that left its cgroup still has its mark.
-      const { survivors } = await sweepRun(probe, runId, since);
+      const { survivors } = await sweepRun(table, runId, since);
       return { survivors: [...new Set([...left, ...survivors])] };
     },
     traceProcess(process) {
@@ -149,7 +154,7 @@ export function createProcesses({
     },
     traceWithoutEngine,
     enterEngineCgroup: containment.enterEngineCgroup,
-    readOwnLogin: () => probe.readLogin(globalThis.process.pid),
+    readOwnLogin: () => table.readLogin(globalThis.process.pid),
     listRunsAbove: (pid) => traceWithoutEngine(pid).runs,
     close() {
       for (const timer of timers) clearInterval(timer);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { SvcError } from '../../../core/base/errors.ts';
 import { findProgram } from '../../../core/base/find-program.ts';
 import { openPrivate } from '../../../core/base/private-files.ts';
-import type { Containment, ContainmentKind } from './containment/index.ts';
-import { MARK, type ProcessProbe } from './probe.ts';
+import type { Containment, ContainmentKind, ProcessTable } from '../../../core/platform/index.ts';
+import { MARK } from './marks.ts';
 import { readExit, SCRIPT } from './wrapper.ts';
 
 export interface StartSpec {
@@ -75,7 +75,7 @@ function spawnFailedError(thrown: unknown, program: string): SvcError {
  */
 export async function startProcess(
   spec: StartSpec,
-  probe: ProcessProbe,
+  table: ProcessTable,
   containment: Pick<Containment, 'contain'>,
 ): Promise<RunningProcess> {
   const { runDir, runId, cwd, isConfined = false } = spec;
@@ -117,7 +117,7 @@ export async function startProcess(
       });
     });
     // Read before the event loop turns: until then even an ended child keeps its entry.
-    const entry = child.pid === undefined ? 'gone' : probe.read(child.pid);
+    const entry = child.pid === undefined ? 'gone' : table.read(child.pid);
     await new Promise<void>((done, fail) => {
       child.once('spawn', done);
       child.once('error', fail);

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../../core/base/backoff.ts';
-import { type ProcessEntry, type ProcessProbe, probeLiveness } from './probe.ts';
+import type { ProcessEntry, ProcessTable } from '../../../core/platform/index.ts';
+import { MARK, probeLiveness } from './marks.ts';
 
 export interface StopTarget {
   pid: number;
@@ -40,8 +41,8 @@ function trySignal(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Signals one process, after checking that its pid still refers to the same process. */
-function signalProcess(probe: ProcessProbe, entry: ProcessEntry, signal: NodeJS.Signals): void {
-  if (mayBeSignalled(entry.pid) && probeLiveness(probe, entry.pid, entry.start) === 'alive') {
+function signalProcess(processes: ProcessTable, entry: ProcessEntry, signal: NodeJS.Signals): void {
+  if (mayBeSignalled(entry.pid) && probeLiveness(processes, entry.pid, entry.start) === 'alive') {
     trySignal(entry.pid, signal);
   }
 }
@@ -51,7 +52,7 @@ function signalProcess(probe: ProcessProbe, entry: ProcessEntry, signal: NodeJS.
  * environment, and all descendants of either, even with a cleared environment.
  */
 function findMembers(
-  probe: ProcessProbe,
+  processes: ProcessTable,
   table: readonly ProcessEntry[],
   runId: string,
   since: string | undefined,
@@ -67,11 +68,13 @@ function findMembers(
   const isOlder = (entry: ProcessEntry): boolean =>
     since !== undefined && Number(entry.start) < Number(since);
   const found = new Map<number, ProcessEntry>();
-  const queue = table.filter(
-    (entry) =>
-      mayBeSignalled(entry.pid) &&
-      (known.get(entry.pid) === entry.start || (!isOlder(entry) && probe.readRunMark(entry.pid) === runId)),
+  const isKnown = ({ pid, start }: ProcessEntry): boolean => known.get(pid) === start;
+  const candidates = table.filter(
+    (entry) => mayBeSignalled(entry.pid) && (isKnown(entry) || !isOlder(entry)),
   );
+  const unknown = candidates.filter((entry) => !isKnown(entry)).map(({ pid }) => pid);
+  const marks = processes.readVariables(unknown, MARK);
+  const queue = candidates.filter((entry) => isKnown(entry) || marks.get(entry.pid) === runId);
   for (let entry = queue.pop(); entry !== undefined; entry = queue.pop()) {
     if (found.has(entry.pid) || !mayBeSignalled(entry.pid)) continue;
     found.set(entry.pid, entry);
@@ -84,24 +87,24 @@ function findMembers(
 
 /** Sends SIGKILL to every member until none is found. Returns the remaining ones after the last round. */
 async function killMembers(
-  probe: ProcessProbe,
+  processes: ProcessTable,
   runId: string,
   since: string | undefined,
   known: Known,
 ): Promise<number[]> {
   let members: ProcessEntry[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const table = await probe.list();
+    const table = await processes.list();
     if (table !== null) {
-      members = findMembers(probe, table, runId, since, known);
+      members = findMembers(processes, table, runId, since, known);
       if (members.length === 0) return [];
-      for (const entry of members) signalProcess(probe, entry, 'SIGKILL');
+      for (const entry of members) signalProcess(processes, entry, 'SIGKILL');
     }
     await delay(round < 5 ? 5 : 60);
   }
-  const table = await probe.list();
+  const table = await processes.list();
   if (table === null) return [...known.keys()]; // not known to be gone
-  return findMembers(probe, table, runId, since, known).map((entry) => entry.pid);
+  return findMembers(processes, table, runId, since, known).map((entry) => entry.pid);
 }
 
 /**
@@ -109,9 +112,9 @@ async function killMembers(
  * tools in separate sessions, which a signal to the group does not reach.
  * @param since start time of the run's first process, if known: older processes are then skipped
  */
-export async function sweepRun(probe: ProcessProbe, runId: string, since?: string): Promise<StopResult> {
+export async function sweepRun(processes: ProcessTable, runId: string, since?: string): Promise<StopResult> {
   if (runId === '') return { survivors: [] };
-  return { survivors: await killMembers(probe, runId, since, new Map()) };
+  return { survivors: await killMembers(processes, runId, since, new Map()) };
 }
 
 /**
@@ -120,7 +123,7 @@ export async function sweepRun(probe: ProcessProbe, runId: string, since?: strin
  * signalled.
  */
 export async function stopRun(
-  probe: ProcessProbe,
+  processes: ProcessTable,
   target: StopTarget,
   options: StopOptions = {},
 ): Promise<StopResult> {
@@ -132,13 +135,13 @@ export async function stopRun(
 
   // Done before the signal: afterwards a child whose parent has ended cannot be distinguished from any other process.
   const noteMembers = async (): Promise<ProcessEntry[]> => {
-    const table = await probe.list();
-    return table === null ? [] : findMembers(probe, table, runId, since, known);
+    const table = await processes.list();
+    return table === null ? [] : findMembers(processes, table, runId, since, known);
   };
   const members = await noteMembers();
 
   const isGroupLeader = (): boolean => {
-    const entry = probe.read(pid);
+    const entry = processes.read(pid);
     // A group's number cannot be reused while its leader lives.
     return (
       mayBeSignalled(pid) &&
@@ -149,10 +152,10 @@ export async function stopRun(
     );
   };
   if (isGroupLeader()) trySignal(-pid, signal);
-  else for (const entry of members) signalProcess(probe, entry, signal);
+  else for (const entry of members) signalProcess(processes, entry, signal);
 
   const hasEnded = async (): Promise<boolean> => {
-    if (probeLiveness(probe, pid, pidStart) !== 'dead') return false;
+    if (probeLiveness(processes, pid, pidStart) !== 'dead') return false;
     // Tools outside the group did not get the signal, so do not wait for them.
     return !(await noteMembers()).some((entry) => entry.pgid === pid);
   };
@@ -166,5 +169,5 @@ export async function stopRun(
   await noteMembers();
   if (isGroupLeader()) trySignal(-pid, 'SIGKILL');
   const left = await endContained();
-  return { survivors: [...new Set([...left, ...(await killMembers(probe, runId, since, known))])] };
+  return { survivors: [...new Set([...left, ...(await killMembers(processes, runId, since, known))])] };
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import type { ProcessEntry, ProcessTable } from '../../../core/platform/index.ts';
 import type { EngineProcess } from '../../../core/workspace/daemon-record.ts';
-import type { ProcessEntry, ProcessProbe } from './probe.ts';
+import { ENGINE_MARK, MARK } from './marks.ts';
 
 /** Identifies one process: pids are reused, with another start time. */
 export interface ProcessName {
@@ -19,7 +19,7 @@ export interface ProcessOrigin {
 }
 
 export interface TraceDeps {
-  probe: ProcessProbe;
+  table: ProcessTable;
   enginePid: number;
   /** The runs whose cgroups contain a path, innermost first. */
   runsOfCgroup(path: string): string[];
@@ -45,7 +45,7 @@ export const NOT_KNOWN = 'this machine does not report which process is calling'
  * caller is older, or comes from outside: see `isOlderThan`.
  */
 export function traceAncestors(process: ProcessName | null, deps: TraceDeps): ProcessOrigin {
-  const { probe, enginePid, lostEngine } = deps;
+  const { table, enginePid, lostEngine } = deps;
   let isAnchored = lostEngine === null;
   if (process === null) return { runs: [], isOfEngine: false, doubt: NOT_KNOWN };
   const runs = new Set<string>();
@@ -55,7 +55,7 @@ export function traceAncestors(process: ProcessName | null, deps: TraceDeps): Pr
     doubt ??= why;
   };
   const { pid, pidStart } = process;
-  const first = probe.read(pid);
+  const first = table.read(pid);
   if (typeof first !== 'object' || first.zombie || first.start !== pidStart)
     return { runs: [], isOfEngine: false, doubt: 'the process that connected has ended' };
   // The engine's own process may contain a client: the person who hosts it.
@@ -64,15 +64,15 @@ export function traceAncestors(process: ProcessName | null, deps: TraceDeps): Pr
   let entry: ProcessEntry = first;
   for (let depth = 0; ; depth += 1) {
     if (lostEngine !== null) isAnchored ||= isOlderThan(lostEngine, entry, deps);
-    const mark = probe.readRunMark(entry.pid);
+    const mark = table.readVariable(entry.pid, MARK);
     if (mark !== null) runs.add(mark);
-    const place = probe.findPlace(entry.pid);
+    const place = table.findPlace(entry.pid);
     if (place === null) addDoubt(`process ${entry.pid} above it cannot be inspected`);
     for (const run of place?.cgroup == null ? [] : deps.runsOfCgroup(place.cgroup)) runs.add(run);
     if (place?.isNested === true)
       addDoubt('it is in a separate pid namespace, as in a sandbox or a container');
     const isInEngineCgroup = place?.cgroup != null && deps.isEngineCgroup(place.cgroup);
-    if (probe.isEngineChild(entry.pid) || entry.ppid === enginePid || isInEngineCgroup) {
+    if (table.readVariable(entry.pid, ENGINE_MARK) !== null || entry.ppid === enginePid || isInEngineCgroup) {
       isOfEngine = true;
       addDoubt('the engine itself started it');
     }
@@ -81,7 +81,7 @@ export function traceAncestors(process: ProcessName | null, deps: TraceDeps): Pr
       addDoubt(`it has more than ${MAX_ANCESTORS} processes above it`);
       break;
     }
-    const above = findParent(entry, probe);
+    const above = findParent(entry, table);
     if (typeof above === 'object') {
       entry = above;
       continue;
@@ -106,44 +106,30 @@ const NOT_ANCHORED =
 function isOlderThan(
   { start, login }: EngineProcess,
   entry: ProcessEntry,
-  { probe, isKnownSession }: TraceDeps,
+  { table, isKnownSession }: TraceDeps,
 ): boolean {
   const isOlder = (other: ProcessEntry): boolean => Number(other.start) < Number(start);
-  const own = probe.readLogin(entry.pid);
+  const own = table.readLogin(entry.pid);
   if (own !== null && own !== login) return true;
   if (entry.pid !== 1 && entry.ppid === 0) return true;
-  const leader = entry.sid === entry.pid ? entry : probe.read(entry.sid);
+  const leader = entry.sid === entry.pid ? entry : table.read(entry.sid);
   if (typeof leader === 'object' && isKnownSession(leader)) return true;
   if (leader !== entry && typeof leader === 'object' && isOlder(leader)) return true;
-  return isOlder(entry) && !probe.adoptsOrphans(entry.pid);
+  return isOlder(entry) && !table.adoptsOrphans(entry.pid);
 }
 
 /** Returns the parent process; `ended` if the process itself is gone, `hidden` if its parent exists but cannot be read. */
-function findParent(entry: ProcessEntry, probe: ProcessProbe): ProcessEntry | 'ended' | 'hidden' {
+function findParent(entry: ProcessEntry, table: ProcessTable): ProcessEntry | 'ended' | 'hidden' {
   let child = entry;
   // If a parent ends in the meantime, another one replaces it.
   for (let tries = 0; tries < 5; tries += 1) {
-    const parent = probe.read(child.ppid);
+    const parent = table.read(child.ppid);
     // A younger process has merely reused the parent's pid.
     if (typeof parent === 'object' && Number(parent.start) <= Number(child.start)) return parent;
-    const again = probe.read(child.pid);
+    const again = table.read(child.pid);
     if (typeof again !== 'object' || again.start !== child.start) return 'ended';
     if (again.ppid === child.ppid) return 'hidden';
     child = again;
   }
   return 'hidden';
-}
-
-/** Reports whether /proc is mounted with `hidepid` (proc(5)). */
-export function hidesOtherUsers(mounts = '/proc/self/mounts'): boolean {
-  try {
-    return readFileSync(mounts, 'utf8')
-      .split('\n')
-      .some((line) => {
-        const [, at, type, options = ''] = line.split(' ');
-        return at === '/proc' && type === 'proc' && /(^|,)hidepid=(?!0|off)/.test(options);
-      });
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_PATH } from '../../../core/base/find-program.ts';
 
 /**
  * The shell program that runs every worker, and the two files it leaves in the run directory:
@@ -26,7 +27,7 @@ set -C
 set +C
 if [ -n "$term" ]; then code=143; else "$@"; code=$?; fi
 trap '' TERM INT HUP QUIT
-PATH=/usr/bin:/bin
+PATH=${DEFAULT_PATH}
 printf '%s\\n' "$code" >"$run/exit.tmp" && mv -f "$run/exit.tmp" "$run/exit"
 exit "$code"
 `;

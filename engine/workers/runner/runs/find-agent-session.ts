@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { findRealPath } from '../../../core/base/real-paths.ts';
 import type { RunLeft } from '../../agents/presets/index.ts';
 import { findPreset } from '../../agents/presets/index.ts';
 import type { LocalPlacement } from '../../sessions/index.ts';
-import { realOf } from '../confine/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { agentFolder, sessionFolder } from './folders.ts';
 import type { CollectOrder } from './runner.ts';
@@ -27,7 +27,7 @@ export async function findAgentSession(
       top: isConfined ? sessionFolder(deps, sessionId) : home,
       home,
       env,
-      cwd: realOf(cwd) ?? cwd,
+      cwd: findRealPath(cwd) ?? cwd,
       name: worker,
       since,
       continued: resumed,

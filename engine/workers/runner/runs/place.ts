@@ -37,7 +37,7 @@ function appendNote(log: string, note: string): void {
 
 async function findPlacement(
   deps: Deps,
-  { sessionId, origin, placement, former, takenPorts, isQuiet }: PlaceOrder<LocalPlacement>,
+  { sessionId, origin, placement, former, takenPorts, isQuiet, signal }: PlaceOrder<LocalPlacement>,
 ): Promise<LocalPlacement> {
   const folder = placement?.cwd ?? former?.repository ?? former?.cwd ?? origin?.folder;
   if (folder === undefined) throw new SvcError('internal', `${sessionId} has nothing to start from`);
@@ -62,10 +62,10 @@ async function findPlacement(
     };
   const start = { repository, inside, base, baseCommit };
   const branch = origin?.branch ?? `${SESSION_PREFIX}${sessionId}`;
-  const made = await makeWorktree(deps, folder, branch, start).catch((error: unknown) => {
+  const made = await makeWorktree(deps, folder, branch, start, signal).catch((error: unknown) => {
     if (asSvcError(error).code !== 'exists') throw error;
     // The name is taken: another workspace in this repository, or one whose data folder was deleted, also has an s-1.
-    return makeWorktree(deps, folder, `${branch}-${makeSuffix(deps)}`, start);
+    return makeWorktree(deps, folder, `${branch}-${makeSuffix(deps)}`, start, signal);
   });
   return {
     runner: null,
@@ -90,6 +90,7 @@ const makeWorktree = (
   folder: string,
   branch: string,
   start: WorktreeStart,
+  signal: AbortSignal | undefined,
 ): Promise<CreatedWorktree> =>
   worktrees.create({
     repositoryPath: folder,
@@ -97,4 +98,5 @@ const makeWorktree = (
     worktreePath: join(paths.worktrees, branch.slice(SESSION_PREFIX.length)),
     branch,
     start,
+    signal,
   });

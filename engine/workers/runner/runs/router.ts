@@ -14,8 +14,8 @@ export interface RunnerRoutes {
 }
 
 /**
- * Routes each call to the runner of its session. Paths of another machine are strings only there. What the engine
- * knows itself, such as projects and branches, is read on this machine.
+ * Routes each call to the runner of its session. Paths of another machine are strings only there. Projects, branches
+ * and other facts that the engine knows itself are read on this machine.
  */
 export function createRunnerRouter({ local, findRemote, findRunnerOf, closeRemotes }: RunnerRoutes): Runner {
   function route(sessionId: string): { machine: MachineRunner; runner: string | null } {

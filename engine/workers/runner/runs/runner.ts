@@ -55,7 +55,7 @@ export interface RunOrigin {
 
 export interface PlaceOrder<Placement = SessionPlacement> {
   sessionId: string;
-  /** Where a new place comes from; null if the session has one, or takes over that of its former. */
+  /** The start of a new place; null if the session has one, or takes over that of its former. */
   origin: RunOrigin | null;
   /** The folder of the session's earlier work; null for a first run. */
   placement: Placement | null;
@@ -67,6 +67,8 @@ export interface PlaceOrder<Placement = SessionPlacement> {
   isQuiet: boolean;
   /** A line for the log, ahead of everything else; null for none. */
   note: string | null;
+  /** Gives it up. On another machine it has no effect. */
+  signal?: AbortSignal;
 }
 
 export interface PlacedRun<Placement = SessionPlacement> {
@@ -166,7 +168,7 @@ export interface RunExit {
   signal: string | null;
   /**
    * Why the run's machine has ended it while the engine could not be reached: at the end of the time that runs there may
-   * continue without the engine, or of their own. Left out for any other end.
+   * continue without the engine, or by themselves. Left out for any other end.
    */
   endedBy?: 'lease' | 'timeout' | undefined;
 }
@@ -355,7 +357,7 @@ export interface ProjectCheckout {
 }
 
 /**
- * Reads projects on the engine's own machine, where a person approves. What is bound to an approval is read
+ * Reads projects on the engine's own machine, where a person approves. Everything that is bound to an approval is read
  * synchronously and without a program, because it is compared inside the transaction that starts the run.
  */
 export interface ProjectReader {

@@ -9,14 +9,16 @@ import type { RunName } from './runner.ts';
 
 /** Opens the run's own connection to the engine, or finds the open one; null for a run that needs none. */
 export async function openRunSocket(
-  deps: Pick<LocalRunnerDeps, 'runSockets' | 'paths' | 'isEngineElsewhere'>,
+  deps: Pick<LocalRunnerDeps, 'runSockets' | 'paths' | 'isEngineElsewhere' | 'confinement'>,
   run: RunName,
   profile: string | null,
 ): Promise<RunSocket | null> {
   // As at the start of the run, regardless of later configuration changes.
   const isConfined = profile === 'strict';
   if (!isConfined && !deps.isEngineElsewhere) return null;
-  return deps.runSockets.open(run, join(runFolder(deps, run), 'seat'), isConfined ? SEAT_FOLDER : null);
+  const folder = join(runFolder(deps, run), 'seat');
+  const seenAt = isConfined ? deps.confinement.findSeat(folder) : folder;
+  return deps.runSockets.open(run, folder, seenAt === folder ? null : seenAt);
 }
 
 /**
@@ -38,8 +40,10 @@ export async function startConfined(
   try {
     if (socket === null) return await deps.processes.start(spec);
     const isConfined = profile === 'strict';
-    const seat = isConfined ? SEAT_FOLDER : socket.folder;
-    const env = deps.isEngineElsewhere ? { ...spec.env, [SEAT_VARIABLE]: seat } : spec.env;
+    const seat = isConfined ? deps.confinement.findSeat(socket.folder) : socket.folder;
+    // The mounted folder is where every client looks first.
+    const isNamed = deps.isEngineElsewhere || seat !== SEAT_FOLDER;
+    const env = isNamed ? { ...spec.env, [SEAT_VARIABLE]: seat } : spec.env;
     if (!isConfined) return await deps.processes.start({ ...spec, env });
     if (worktree === null) await deps.worktrees.listRepositories(spec.cwd, folder, deps.paths.agents);
     const argv = await deps.confinement.wrap({

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { DEFAULT_PATH } from '../../../core/base/find-program.ts';
 import { writeFreshFile } from '../../../core/base/fresh-file.ts';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import {
@@ -53,8 +54,7 @@ export async function startRun(
     ...(order.gateway === null ? {} : { [KEY_VARIABLE]: order.gateway.key }),
     [MARK]: runId,
   });
-  if (deps.svc !== null)
-    env.PATH = [dirname(shimFile(folder)), env.PATH ?? '/usr/local/bin:/usr/bin:/bin'].join(delimiter);
+  if (deps.svc !== null) env.PATH = [dirname(shimFile(folder)), env.PATH ?? DEFAULT_PATH].join(delimiter);
   const wish = buildWish(deps, order, preset, env);
   // Over the protocol the agent learns of the server when its session is created.
   const setUp = preset?.setUpRun({ ...wish, ...(command.transport === 'acp' ? { mcp: null } : {}) });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Caller, operation } from '../../../core/api/operation.ts';
 import { renderWords } from '../../../core/api/words.ts';
 import { type Sentence, sentence } from '../../../core/base/sentence.ts';
+import { canCommit } from '../can-commit.ts';
 import type { WorkerGuidance } from '../guidance/index.ts';
 import type { Session } from '../rows.ts';
 import { writeSitePath } from '../site.ts';
@@ -73,11 +74,15 @@ function instructChair(
 then merge its work with {worktree.promote}.`;
 }
 
-function instructWorker({ sessionId, workerId, taskId, cwd }: Session, brief: string | null): Sentence {
+function instructWorker(session: Session, brief: string | null): Sentence {
+  const { sessionId, workerId, taskId, cwd } = session;
   const where = cwd === null ? '' : `, in ${writeSitePath(cwd)}`;
+  const last = canCommit(session)
+    ? 'after your last commit'
+    : 'when your work is done (you cannot commit here: svc commits your files at the end)';
   const task = brief === null ? `Your task is ${taskId}.` : `Your task ${taskId} is in ${brief}, complete.`;
   return sentence`You are its session ${sessionId} (worker ${workerId}; ${OWN_SEAT})${where}. ${task} Call {ask} when you are stuck or the choice is not yours: it waits for the answer. Send messages instead of \
-guessing, and call {verify.report} after your last commit.`;
+guessing, and call {verify.report} ${last}.`;
 }
 
 function instructPlain({ sessionId, notChair }: Caller): Sentence {

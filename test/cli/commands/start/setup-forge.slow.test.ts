@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
@@ -10,8 +10,9 @@ import {
   type TestForge,
   type TestForgeKind,
 } from '../../../support/forge.ts';
+import { openTerminal, withTmux } from '../../../support/terminals/terminal.ts';
 import { until } from '../../../support/wait.ts';
-import type { TestWorkspace } from '../../../support/workspaces/workspace.ts';
+import { SVC, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
 
 /** The variables without which the program is not logged in, and the hint. */
 const WITHOUT_LOGIN = {
@@ -107,6 +108,35 @@ function describeSetup(kind: TestForgeKind): void {
       assert.equal(webhook.templates.codehost.pull_request, 'off');
     });
 
+    test('people who are trusted and a topic of ntfy are written once', async () => {
+      const args = [kind, '--yes', '--agent', 'scripted', '--trust', '@ann,bob', '--notify', 'ntfy'];
+      const { code, stdout, stderr } = await setup(...args);
+      assert.equal(code, 0, stderr);
+      const { policy, notify } = parse(read());
+      assert.deepEqual(policy.actors, ['codehost:ann', 'codehost:bob']);
+      assert.deepEqual(notify.push, [{ kind: 'ntfy', topic_env: 'SVC_NTFY_TOPIC' }]);
+      const secrets = join(ws.env.SVC_HOME ?? '', 'keys.env');
+      const [, topic] = /^SVC_NTFY_TOPIC=(svc-[0-9a-f]{32})$/m.exec(readFileSync(secrets, 'utf8')) ?? [];
+      assert.ok(topic !== undefined && stdout.includes(`subscribe to the topic ${topic} `), stdout);
+      assert.ok(!read().includes(topic));
+      assert.equal(statSync(secrets).mode & 0o777, 0o600);
+      const again = await setup(...args);
+      assert.ok(again.stdout.includes('is set up already'), again.stdout);
+      assert.equal((await setup('undo')).code, 0);
+      const { policy: laterPolicy, notify: laterNotify } = parse(read());
+      assert.deepEqual([laterPolicy?.actors ?? [], laterNotify?.push ?? []], [[], []]);
+    });
+
+    test('logins that no one can have are refused', async () => {
+      const before = read();
+      for (const logins of ['', 'ann;id', '--all', 'ann bob\u{202e}']) {
+        const { code, stderr } = await setup(kind, '--yes', `--trust=${logins}`);
+        assert.equal(code, 2, logins);
+        assert.match(stderr, /is not the login of a person/);
+      }
+      assert.equal(read(), before);
+    });
+
     test('a wrong repository and a missing login are named with the way out', async () => {
       const before = read();
       const own = kind === 'github' ? [] : ['--host', forge.host.address];
@@ -119,9 +149,43 @@ function describeSetup(kind: TestForgeKind): void {
       });
       assert.equal(code, 1);
       assert.match(stderr, hint);
+      ws.repository.git('remote', 'rename', 'origin', 'other');
+      const unnamed = await setup(kind, '--yes');
+      ws.repository.git('remote', 'rename', 'other', 'origin');
+      assert.match(unnamed.stderr, /this repository has no remote origin\nhint: name it: svc setup/);
       assert.equal(read(), before);
     });
   });
 }
 
 for (const kind of ['github', 'gitlab', 'gitea'] as const) describeSetup(kind);
+
+test('svc setup asks five questions at a terminal and writes the answers', withTmux, async (t) => {
+  const forge = await startForge('github');
+  t.after(forge.close);
+  const ws = await makeForgeWorkspace(forge, { yaml: '', hosted: false });
+  t.after(ws.close);
+  const terminal = await openTerminal({
+    command: [process.execPath, SVC, 'setup', 'github', '--agent', 'scripted'],
+    cwd: ws.root,
+    env: ws.env,
+    columns: 140,
+  });
+  t.after(terminal.close);
+  const answers: [RegExp, string][] = [
+    [/off, draft or ready\?/, 'ready'],
+    [/Which label/, ''],
+    [/besides the members of acme\/shop\? \(no one\)/, 'ann, bob'],
+    [/desktop, ntfy or telegram\?/, 'telegram'],
+    [/Write this\?/, ''],
+  ];
+  for (const [question, answer] of answers) {
+    await terminal.shows(question);
+    terminal.type(answer);
+    terminal.keys('Enter');
+  }
+  await terminal.shows(/is set up: an issue that gets the label svc[\s\S]*BotFather[\s\S]*svc notify pair/);
+  const { policy, webhook, notify } = parse(readFileSync(join(ws.root, 'svc.yaml'), 'utf8'));
+  assert.deepEqual(policy.actors, ['codehost:ann', 'codehost:bob']);
+  assert.deepEqual([webhook.templates.codehost.pull_request, notify?.push], ['ready', undefined]);
+});

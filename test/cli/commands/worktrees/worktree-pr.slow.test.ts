@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { findProgram } from '../../../../engine/core/base/find-program.ts';
 import type { EngineClient, Session, WireValue } from '../../../../engine/index.ts';
 import { temporaryFolder } from '../../../support/workspaces/git.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspaces/workspace.ts';
@@ -15,6 +16,29 @@ cat "$ANSWER"
 cat "$ANSWER.err" >&2 2>/dev/null
 exit "$(cat "$ANSWER.code" 2>/dev/null || echo 0)"
 `;
+
+/** Two accounts of a person, a machine behind a name, and what firewalls make necessary. See ssh_config(5). */
+const SSH_CONFIG = `
+Host github-*
+  HostName github.com
+Host inner
+  HostName gitlab.example.test
+Host git.example.test
+  HostName machine.example.test
+Host github.com
+  HostName ssh.github.com
+  Port 443
+`;
+
+/** Installs an ssh that reads SSH_CONFIG in place of this person's. Returns the PATH with it. */
+function installSsh(folder: string): string {
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'config'), SSH_CONFIG);
+  const path = findProgram('ssh', { cwd: '/', path: process.env.PATH });
+  writeFileSync(join(folder, 'ssh'), `#!/bin/sh\nexec '${path}' -F '${join(folder, 'config')}' "$@"\n`);
+  chmodSync(join(folder, 'ssh'), 0o755);
+  return `${folder}${delimiter}${process.env.PATH}`;
+}
 
 describe('pull requests', () => {
   let ws: TestWorkspace;
@@ -33,7 +57,7 @@ describe('pull requests', () => {
       writeFileSync(join(bin, name), STAND_IN);
       chmodSync(join(bin, name), 0o755);
     }
-    ws = await makeWorkspace({ hosted: true });
+    ws = await makeWorkspace({ hosted: true, env: { PATH: installSsh(join(folder, 'ssh')) } });
     client = await ws.connect();
     env = {
       PATH: `${bin}${delimiter}${process.env.PATH}`,
@@ -127,7 +151,9 @@ describe('pull requests', () => {
     ws.repository.git('remote', 'set-url', 'origin', second);
     const listRemotes = async (session: string) => (await client.call('worktree.pr', { session })).remotes;
     const after = await ran('After');
-    assert.deepEqual(await listRemotes(after.session_id), [{ name: 'origin', url: second }]);
+    assert.deepEqual(await listRemotes(after.session_id), [
+      { name: 'origin', url: second, address: null, program: null },
+    ]);
 
     const { task_id: id } = await client.call('task.add', {
       title: 'Moves it',
@@ -148,9 +174,8 @@ describe('pull requests', () => {
       shown.stderr,
     );
     assert.match((await ws.svc(['worktree', 'settings', session, '--accept'])).stdout, /they are yours now/);
-    assert.deepEqual(await listRemotes(session), [
-      { name: 'origin', url: 'https://me@example.test/o/r.git' },
-    ]);
+    const url = 'https://me@example.test/o/r.git';
+    assert.deepEqual(await listRemotes(session), [{ name: 'origin', url, address: null, program: null }]);
     const quiet = await ran('Quiet');
     assert.doesNotMatch(await showTask(quiet.task_id), /changed during the run/);
   });
@@ -179,6 +204,34 @@ describe('pull requests', () => {
     const printed = await pr(other.session_id, '--print');
     assert.match(printed.stdout, /\ntea pr create --head=/);
     assert.doesNotMatch(printed.stdout + printed.stderr, /word/);
+  });
+
+  test('a remote at a Host of the ssh configuration is at the code host that it stands for', async () => {
+    const session = await ran('At an alias');
+    const show = async (url: string): Promise<string> => {
+      addRemote('origin');
+      ws.repository.git('remote', 'set-url', 'origin', url);
+      const { code, stdout, stderr } = await pr(session.session_id, '--print');
+      ws.repository.git('remote', 'remove', 'origin');
+      assert.equal(code, 0, stderr);
+      return (
+        /^(\w+ \w+ create) (?:(--repo=\S+) )?/m.exec(stdout)?.slice(1).filter(Boolean).join(' ') ?? stdout
+      );
+    };
+    const shown = {
+      'git@github-work:acme/shop.git': 'gh pr create --repo=github.com/acme/shop',
+      'github-work:acme/shop': 'gh pr create --repo=github.com/acme/shop',
+      'ssh://git@ssh.github.com:443/acme/shop.git': 'gh pr create --repo=github.com/acme/shop',
+      'git@github.com:acme/shop.git': 'gh pr create',
+      'github.com:acme/shop.git': 'gh pr create',
+      'git@inner:acme/shop.git': 'glab mr create',
+      'ssh://git@inner/acme/shop.git': 'glab mr create',
+      'git@-oProxyCommand=touch:acme/shop.git': 'gh pr create',
+    };
+    for (const [url, command] of Object.entries(shown)) assert.equal(await show(url), command, url);
+    ws.repository.git('remote', 'add', 'origin', 'git@git.example.test:acme/shop.git');
+    const { remotes } = await client.call('worktree.pr', { session: session.session_id });
+    assert.equal(remotes[0]?.address, null);
   });
 
   test('svc prints the commands and pushes nothing when asked to, or when a program or remote is missing', async () => {
@@ -264,7 +317,7 @@ describe('pull requests', () => {
     ws.repository.git('remote', 'remove', 'other');
     ws.repository.git('remote', 'set-url', 'origin', second);
     const { remotes } = await client.call('worktree.pr', { session: session.session_id });
-    assert.deepEqual(remotes, [{ name: 'origin', url: second }]);
+    assert.deepEqual(remotes, [{ name: 'origin', url: second, address: null, program: null }]);
     const opened = await pr(session.session_id);
     assert.equal(opened.code, 0, opened.stderr);
     assert.equal(git('-C', first, 'for-each-ref'), '');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { getDaemonCommand } from '../../../../cli/self.ts';
-import { releaseIdleMemory } from '../../../../engine/core/base/idle-memory.ts';
+import { releaseIdleMemory } from '../../../../engine/core/platform/idle-memory.ts';
 import { GATEWAY_NODE_OPTIONS } from '../../../../engine/gateway/spawn-gateway.ts';
 import { settled } from '../../../support/wait.ts';
 

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { before, describe, it, type TestContext } from 'node:test';
 import { SvcError } from '../../../../engine/core/base/errors.ts';
+import { findOnPath } from '../../../../engine/core/base/find-program.ts';
 import { version } from '../../../../engine/core/base/own-package.ts';
 import {
   type HostAddress,
@@ -18,6 +27,8 @@ import { until } from '../../../support/wait.ts';
 import { temporaryFolder } from '../../../support/workspaces/git.ts';
 
 const options = { environment: process.env };
+const BUSYBOX = findOnPath('busybox', process.env) ?? '';
+const NO_BUSYBOX = BUSYBOX === '' ? 'busybox is not installed' : false;
 const ownNode = { path: process.execPath, version: process.versions.node };
 
 const programsOf = (home: string): string => join(home, '.local/share/svc/runner/programs');
@@ -90,6 +101,15 @@ describe('a copy of this program', () => {
     const load = `for (const name of ${JSON.stringify(names)}) require(name)`;
     execFileSync(process.execPath, ['-e', load], { cwd: folder, env: { PATH: '/bin', HOME: home } });
     assert.deepEqual(list(home), ['.local']);
+  });
+
+  it('is packed and unpacked by tar of busybox too', { skip: NO_BUSYBOX }, async () => {
+    const { address, folder: bin } = { ...makeHome(), folder: temporaryFolder('svc-tar-') };
+    symlinkSync(BUSYBOX, join(bin, 'tar'));
+    const environment = { ...process.env, PATH: [bin, process.env.PATH].join(delimiter) };
+    const { folder, isNew } = await installProgram(address, facts, { environment });
+    assert.equal(isNew, true);
+    assert.ok(existsSync(join(folder, 'dist/bin/svc.js')));
   });
 
   it('two installations at once both succeed', async () => {

@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createIdentity, type Identity } from '../../../../engine/fleet/broker/identity.ts';
 import { createMessageStream, type MessageStream } from '../../../../engine/fleet/wire/message-stream.ts';
 import { secureAsClient, secureAsServer } from '../../../../engine/fleet/wire/secure.ts';
+import { readToEnd } from '../../../support/read-to-end.ts';
 
 /** Waits for the end of a stream, with or without an error. */
 const awaitClose = (stream: Duplex): Promise<void> =>
@@ -74,10 +75,9 @@ describe('a connection over messages that others carry', () => {
     })();
     for (let turns = 0; turns < 500; turns += 1) await nextTurn();
     assert.ok(written < 3_000_000, `${written} bytes are on their way to a reader that does not read`);
-    let read = 0;
-    for await (const chunk of server) read += (chunk as Buffer).length;
+    const read = await readToEnd(server);
     await writing;
-    assert.equal(read, bytes.length);
+    assert.equal(read.length, bytes.length);
     server.end('answer');
     assert.equal(await text(client), 'answer');
   });

@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import type { SvcError } from '../../../../engine/core/base/errors.ts';
 import { isLinkLost, joinStreams, pipeBoth } from '../../../../engine/fleet/wire/index.ts';
+import { readToEnd } from '../../../support/read-to-end.ts';
 import { settled, until } from '../../../support/wait.ts';
 import { sendBytes } from './peer.ts';
 import {
@@ -52,7 +53,7 @@ describe('streams of a link', () => {
   it('an end that accepted a stream may send first and close it', async () => {
     const { link } = await linkToProcess();
     const stream = await link.openStream('source', 300_000, 'calls');
-    assert.equal((await buffer(stream)).length, 300_000);
+    assert.equal((await readToEnd(stream)).length, 300_000);
     stream.end();
     await closed(stream);
     assert.equal(stream.errored, null);
@@ -168,10 +169,10 @@ describe('streams of a link', () => {
   it('two connections that are piped into each other pass on bytes, ends and failures', async () => {
     const [[one, other], [three, four]] = await Promise.all([makeSockets(), makeSockets()]);
     pipeBoth(other, three);
-    const coming = buffer(four);
+    const coming = readToEnd(four);
     one.end('there');
     assert.equal(String(await coming), 'there');
-    const back = buffer(one);
+    const back = readToEnd(one);
     four.end('back');
     assert.equal(String(await back), 'back');
     const [[five, six], [seven, eight]] = await Promise.all([makeSockets(), makeSockets()]);

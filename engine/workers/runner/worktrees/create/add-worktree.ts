@@ -20,6 +20,8 @@ interface NewWorktree {
   options: readonly string[];
   /** The branch or commit to check out. */
   from: string;
+  /** Ends it, also while a filter waits for a network. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ interface NewWorktree {
 export async function addWorktree(
   git: Git,
   { root, commonDir }: Pick<GitRepository, 'root' | 'commonDir'>,
-  { path, options, from }: NewWorktree,
+  { path, options, from, signal }: NewWorktree,
 ): Promise<void> {
   // `git-crypt unlock` in a linked worktree leaves them there.
   const keys = [readGitFolders(root)?.own ?? commonDir, commonDir]
@@ -40,7 +42,7 @@ export async function addWorktree(
   const add = ['worktree', 'add', '--quiet', ...(hasKeys ? ['--no-checkout'] : [])];
   for (let attempt = 1, all = options; ; attempt += 1) {
     try {
-      await git.run(root, [...add, ...all, path, from]);
+      await git.run(root, [...add, ...all, path, from], { signal });
       break;
     } catch (error) {
       if (attempt === MOST_ATTEMPTS || !PRUNED.test(asSvcError(error).message)) throw error;
@@ -51,7 +53,7 @@ export async function addWorktree(
   if (!hasKeys) return;
   try {
     cpSync(keys, join(verifyOwnGitDir(path, commonDir), KEYS), { recursive: true });
-    await git.run(path, ['reset', '--hard', '--quiet']);
+    await git.run(path, ['reset', '--hard', '--quiet'], { signal });
   } catch (error) {
     await git.run(root, ['worktree', 'remove', '--force', '--force', path], { allowFail: true });
     throw error;

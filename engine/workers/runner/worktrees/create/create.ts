@@ -35,8 +35,10 @@ export interface CreateRequest extends OriginRequest {
   worktreePath: string;
   /** The session's branch, e.g. `svc/s-88`. */
   branch: string;
-  /** Where to start, if that was found before. */
+  /** The commit to start from, if that was found before. */
   start?: WorktreeStart;
+  /** Gives it up: what is begun of it is removed. */
+  signal?: AbortSignal | undefined;
 }
 
 /** The start of a worktree. */
@@ -241,7 +243,7 @@ export async function createWorktree(
   request: CreateRequest,
   ahead: Pick<AheadFiles, 'take'> | null,
 ): Promise<CreatedWorktree> {
-  const { worktreePath: path, branch } = request;
+  const { worktreePath: path, branch, signal } = request;
   const checkouts = await findCheckouts(git, request);
   const { repository } = checkouts;
   const { root, commonDir } = repository;
@@ -259,13 +261,18 @@ export async function createWorktree(
     const base = { name: start.base, commit: start.baseCommit, inside: start.inside };
     excludeSvcFolder(commonDir);
     const addNewWorktree = (from: string, ...options: string[]) =>
-      addWorktree(git, repository, { path, options, from });
+      addWorktree(git, repository, { path, options, from, signal });
     const addNewBranch = () => addNewWorktree(base.commit, '--no-track', '-b', branch);
     // git refuses a path or branch that is in use after all: only then all of them are inspected.
     if (isUnused(git, root, { path, branch })) {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       if (await ahead?.take(repository, { path, branch, commit: base.commit })) return base;
       if (await addNewBranch().then(isDone, isNotDone)) return base;
+      if (signal?.aborted) {
+        // git has removed the worktree, but not the branch that it had made for it.
+        await git.run(root, ['update-ref', '-d', branchRef(branch), base.commit], { allowFail: true });
+        throw new SvcError('cancelled', `the worktree ${path} was cancelled`);
+      }
     }
     const entries = await clearHalfMadeWorktree(git, root, path);
     const entry = entries.find((candidate) => samePath(candidate.path, path));

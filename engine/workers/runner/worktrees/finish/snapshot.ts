@@ -19,7 +19,7 @@ export interface SnapshotRequest {
 }
 
 /**
- * Commits the files of a worktree, as they are, on top of its last commit and under a ref of their own. No branch,
+ * Commits the files of a worktree, as they are, on top of its last commit and under a separate ref. No branch,
  * index or file of the worktree changes. Returns the commit, also an earlier one of the same files; null if nothing is
  * uncommitted. Throws `worktree_unsafe`, `git_failed`.
  */

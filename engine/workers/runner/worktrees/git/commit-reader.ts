@@ -135,7 +135,7 @@ function createBatch(
   };
 }
 
-/** Reads the first answer of `git cat-file --batch`; null while it is not complete. The text is null if it is no commit. */
+/** Reads the first answer of `git cat-file --batch`; null while it is not complete. The text is null if it is not a commit. */
 function readAnswer(bytes: Buffer): { text: string | null; length: number } | null {
   const line = bytes.indexOf(0x0a);
   if (line === -1) return null;

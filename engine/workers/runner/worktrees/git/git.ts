@@ -13,6 +13,8 @@ export interface GitOptions {
   maxBytes?: number;
   /** Kill git after this time, ms; without it there is no limit. */
   timeoutMs?: number;
+  /** Ends git, with everything that it has started such as a person's filters, when it aborts. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface GitResult {

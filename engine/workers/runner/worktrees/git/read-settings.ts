@@ -6,7 +6,7 @@ import { signFile } from './kept-records.ts';
 /** Settings of git: all values by name, in the order in which git reads them. */
 export type Settings = Readonly<Record<string, readonly string[]>>;
 
-/** What git reads from its settings at a folder. */
+/** The settings that git reads at a folder. */
 export interface SettingsOfFolder {
   /** The selected settings, as far as files have them. */
   settings: Settings;

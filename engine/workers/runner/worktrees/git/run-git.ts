@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import { SvcError } from '../../../../core/base/errors.ts';
 import { findProgram } from '../../../../core/base/find-program.ts';
 import { runProgramSync } from '../../../../core/base/run-program.ts';
-import { ENGINE_MARK } from '../../processes/probe.ts';
+import { ENGINE_MARK } from '../../processes/marks.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { Git, GitOptions, GitResult } from './git.ts';
 import type { GitOverrides } from './git-programs.ts';
@@ -13,6 +13,8 @@ import { PATIENCE_MS, type StopReason, watchForPipes } from './watch-pipes.ts';
 
 /** The longest time of a timer. */
 const NEVER_MS = 2 ** 31 - 1;
+/** How long a cancelled git may take to end by itself, ms. */
+const END_MS = 2000;
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
 
 /**
@@ -144,16 +146,42 @@ interface LaunchDeps {
   running: Set<ChildProcess>;
 }
 
+/** Returns the error of a call whose folder was removed: git itself only says that it is not in a work tree. */
+function describeRemovedFolder(command: string | undefined, cwd: string): SvcError {
+  return new SvcError('git_failed', `git ${command} failed: its folder was removed: ${cwd}`, {
+    data: { cwd },
+  });
+}
+
 function describeStop(command: string | undefined, cwd: string, reason: StopReason): SvcError {
-  if (reason === 'folder_removed')
-    return new SvcError('git_failed', `git ${command} was stopped: its folder was removed: ${cwd}`, {
-      data: { cwd },
-    });
+  if (reason === 'folder_removed') return describeRemovedFolder(command, cwd);
   const { pipe } = reason;
   return new SvcError('git_failed', `git ${command} was waiting at a pipe, and was stopped: ${pipe}`, {
     hint: 'a worker created it: remove it if it still exists, and check its work',
     data: { cwd, path: pipe },
   });
+}
+
+/** Ends the process group of a git when the signal aborts. Returns a function that gives that up. */
+function endOnAbort(child: ChildProcess, signal: AbortSignal): () => void {
+  let killing: NodeJS.Timeout | undefined;
+  const kill = (name: NodeJS.Signals): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, name);
+    } catch {
+      // It has just ended.
+    }
+  };
+  const end = (): void => {
+    // git removes its locks and what it has begun.
+    kill('SIGTERM');
+    killing = setTimeout(() => kill('SIGKILL'), END_MS);
+  };
+  signal.addEventListener('abort', end, { once: true });
+  return () => {
+    signal.removeEventListener('abort', end);
+    clearTimeout(killing);
+  };
 }
 
 function launchGit(
@@ -172,8 +200,11 @@ function launchGit(
       ...options.env,
     },
     stdio: [stdin, 'pipe', 'pipe'],
+    // A process group, which ends as a whole.
+    detached: options.signal !== undefined,
   });
   running.add(child);
+  const release = options.signal === undefined ? null : endOnAbort(child, options.signal);
   const watch = watchForPipes(cwd, () => child.kill('SIGKILL'), patienceMs);
   const { timeoutMs } = options;
   const limit = timeoutMs === undefined ? null : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
@@ -187,6 +218,7 @@ function launchGit(
   }).finally(() => {
     running.delete(child);
     watch.close();
+    release?.();
     if (limit !== null) clearTimeout(limit);
   });
   return { child, ended };
@@ -230,6 +262,8 @@ export function createGitRunner(
     const { input, allowFail = false, maxBytes = DEFAULT_MAX_BYTES } = options;
     try {
       const env = { ...buildOverrideEnvironment(base, await findOverrides(cwd, options)), ...options.env };
+      // Nothing is awaited from here to the listener.
+      if (options.signal?.aborted) throw new SvcError('cancelled', `git ${args[0]} was cancelled`);
       const { child, ended } = launchGit(
         how,
         cwd,
@@ -251,6 +285,7 @@ export function createGitRunner(
         truncated: stdout.isFull(),
       };
       if (result.code !== 0 && !allowFail) {
+        if (!existsSync(cwd)) throw describeRemovedFolder(args[0], cwd);
         const detail =
           describeFailure(result.stderr) || (signal === null ? `exit code ${code}` : `ended by ${signal}`);
         throw new SvcError('git_failed', `git ${args[0]}: ${detail}`, {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { SvcError } from '../../../../core/base/errors.ts';
 import { createKeyedQueue } from '../../../../core/base/serial-queue.ts';
@@ -28,7 +28,7 @@ export const MOST_TIPS = 1000;
 /** Packs of work that are read at the same time: each takes a process, and a machine may send it slowly. */
 const MOST_PACKS = 16;
 
-/** What the work of a session on another machine is checked against. */
+/** The facts against which the work of a session on another machine is checked. */
 export interface ArrivingWork {
   repository: string;
   branch: string;
@@ -218,15 +218,22 @@ export function createTransfers(access: GitAccess): Transfers {
     },
     openMirror: (folder, commit) =>
       enqueue(folder, async () => {
-        if (existsSync(join(folder, '.git', 'HEAD'))) return;
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
-        await git.run(folder, [
+        if (existsSync(join(folder, '.git'))) return;
+        mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+        // `git init` takes several steps, and a killed one would leave a repository that git refuses: the folder
+        // appears at once, when it is whole.
+        const draft = `${folder}.new`;
+        rmSync(draft, { recursive: true, force: true });
+        mkdirSync(draft, { mode: 0o700 });
+        await git.run(draft, [
           'init',
           '--quiet',
           '--template=',
           '--initial-branch=svc-none',
           `--object-format=${nameFormat(commit)}`,
         ]);
+        rmSync(folder, { recursive: true, force: true });
+        renameSync(draft, folder);
       }),
     setAuthor: (folder, author) =>
       enqueue(requireCommon(folder), async () => {
@@ -234,7 +241,7 @@ export function createTransfers(access: GitAccess): Transfers {
           await git.run(folder, ['config', `user.${key}`, value]);
       }),
     async listTips(folder) {
-      if (!existsSync(join(folder, '.git', 'HEAD'))) return [];
+      if (!existsSync(join(folder, '.git'))) return [];
       const args = ['for-each-ref', '--format=%(objectname)', '--sort=-creatordate', `--count=${MOST_TIPS}`];
       return [...new Set(splitLines(await git.text(folder, args)).filter(isObjectId))];
     },

@@ -4,17 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { platform, workspaceMark } from '../../../../../engine/core/platform/index.ts';
 import {
   endCgroup,
   findCgroupBase,
   findOwnCgroup,
   JOIN,
   listPids,
-} from '../../../../../engine/workers/runner/processes/containment/cgroup.ts';
-import {
-  createContainment,
-  workspaceMark,
-} from '../../../../../engine/workers/runner/processes/containment/index.ts';
+} from '../../../../../engine/core/platform/linux/containment/cgroup.ts';
 import { createProcesses } from '../../../../../engine/workers/runner/processes/index.ts';
 import { isRunning } from '../../../../support/processes/processes.ts';
 import { settled, until } from '../../../../support/wait.ts';
@@ -23,6 +20,7 @@ import { temporaryFolder } from '../../../../support/workspaces/git.ts';
 const folder = temporaryFolder();
 const data = join(folder, '.svc');
 mkdirSync(data);
+const { createContainment } = platform;
 const name = `svc-${workspaceMark(data)}`;
 const env = { PATH: process.env.PATH };
 const base = await findCgroupBase(name);
@@ -189,8 +187,7 @@ describe('a run that is held by marks only', () => {
 
 describe('identifying a caller', () => {
   test('a process that has lost its parents below the host leads to the host, and is cleaned up', async () => {
-    const { loadKernel } = await import('../../../../../engine/daemon/kernel.ts');
-    const kernel = await loadKernel();
+    const kernel = await platform.loadKernel();
     assert.equal(kernel.problem, null);
     const stop = kernel.adoptOrphans();
     let child: ChildProcess | undefined;

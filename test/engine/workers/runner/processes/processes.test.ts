@@ -17,6 +17,11 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SvcError } from '../../../../../engine/core/base/errors.ts';
+import { platform } from '../../../../../engine/core/platform/index.ts';
+import {
+  createLinuxProcessTable,
+  parseStat,
+} from '../../../../../engine/core/platform/linux/process-table.ts';
 import { buildWorkerEnvironment } from '../../../../../engine/workers/runner/processes/environment.ts';
 import {
   ALREADY_STARTED,
@@ -25,7 +30,7 @@ import {
   type RunProcesses,
   type StartSpec,
 } from '../../../../../engine/workers/runner/processes/index.ts';
-import { createLinuxProbe, parseStat } from '../../../../../engine/workers/runner/processes/probe.ts';
+import { MARK } from '../../../../../engine/workers/runner/processes/marks.ts';
 import { SCRIPT } from '../../../../../engine/workers/runner/processes/wrapper.ts';
 import { settled, until } from '../../../../support/wait.ts';
 import { temporaryFolder } from '../../../../support/workspaces/git.ts';
@@ -65,7 +70,7 @@ const agent = (...lines: string[]): string[] => [
 ];
 const logOf = (spec: StartSpec): string => readFileSync(spec.logFile, 'utf8');
 const isRunning = (pid: number): boolean => {
-  const entry = createLinuxProbe().read(pid);
+  const entry = createLinuxProcessTable().read(pid);
   return typeof entry === 'object' && !entry.zombie;
 };
 const printed = (spec: StartSpec, text: string): Promise<unknown> =>
@@ -100,7 +105,7 @@ describe('starting a worker', () => {
     const go = join(folder, randomUUID());
     const spec = specOf(agent('#agent: echo-env', `#agent: wait-for ${go}`));
     const run = await processes.start(spec);
-    const entry = createLinuxProbe().read(run.pid);
+    const entry = createLinuxProcessTable().read(run.pid);
     assert.ok(typeof entry === 'object');
     assert.equal(entry.pgid, run.pid);
     writeFileSync(go, '');
@@ -248,7 +253,7 @@ describe('liveness (R6)', () => {
     symlinkSync(realpathSync(execFileSync('which', ['sleep'], { encoding: 'utf8' }).trim()), odd);
     const child = spawn(odd, ['600'], { stdio: 'ignore' });
     const entry = await until(() => {
-      const read = createLinuxProbe().read(child.pid!);
+      const read = createLinuxProcessTable().read(child.pid!);
       return typeof read === 'object' && readFileSync(`/proc/${child.pid}/comm`, 'utf8').startsWith('a) S')
         ? read
         : null;
@@ -260,11 +265,11 @@ describe('liveness (R6)', () => {
   });
 
   test('a pid with another start time is dead, a zombie is dead, a failed probe is unknown', async () => {
-    const own = createLinuxProbe().read(process.pid);
+    const own = createLinuxProcessTable().read(process.pid);
     assert.ok(typeof own === 'object');
     assert.equal(processes.checkLiveness(process.pid, own.start), 'alive');
     assert.equal(processes.checkLiveness(process.pid, `${Number(own.start) + 1}`), 'dead');
-    const blind = createProcesses({ probe: createLinuxProbe(join(folder, 'no-proc')) });
+    const blind = createProcesses({ table: createLinuxProcessTable(join(folder, 'no-proc')) });
     assert.equal(blind.checkLiveness(process.pid, own.start), 'unknown');
 
     // A shell may wait for its child until it has become another program, which never happens.
@@ -277,7 +282,7 @@ describe('liveness (R6)', () => {
     await until(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n');
     process.kill(pid, 'SIGKILL');
     const zombie = await until(() => {
-      const entry = createLinuxProbe().read(pid);
+      const entry = createLinuxProcessTable().read(pid);
       return typeof entry === 'object' && entry.zombie ? entry : null;
     });
     assert.equal(processes.checkLiveness(pid, zombie.start), 'dead');
@@ -300,12 +305,12 @@ describe('adopting a worker', () => {
   test('nothing is concluded while the probe fails', async () => {
     const spec = specOf(agent('#agent: hang'));
     const run = await processes.start(spec);
-    const real = createLinuxProbe();
+    const real = createLinuxProcessTable();
     let failures = 0;
     let isBlind = true;
     const shaky = createProcesses({
       pollMs: 5,
-      probe: {
+      table: {
         ...real,
         read: (pid) => {
           if (!isBlind) return real.read(pid);
@@ -386,7 +391,7 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
     await printed(spec, 'agent: hanging');
     process.kill(run.pid, 'SIGKILL');
     await settled(run.exited);
-    const entries = await createLinuxProbe().list();
+    const entries = await createLinuxProcessTable().list();
     const left = (entries ?? [])
       .filter((entry) => entry.pgid === run.pid && !entry.zombie)
       .map((entry) => entry.pid);
@@ -397,7 +402,7 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
 
   test('a pid that was reused is never signalled', async () => {
     const bystander = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
-    const entry = createLinuxProbe().read(bystander.pid!);
+    const entry = createLinuxProcessTable().read(bystander.pid!);
     assert.ok(typeof entry === 'object');
     const stale = { pid: bystander.pid!, pidStart: String(Number(entry.start) - 1), runId: randomUUID() };
     assert.deepEqual(await processes.stop(stale, { graceMs: 0 }), { survivors: [] });
@@ -405,7 +410,7 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
     for (const pid of [0, 1, process.pid]) {
       await processes.stop({ pid, pidStart: '1', runId: randomUUID() }, { graceMs: 0 });
     }
-    const own = createLinuxProbe().read(process.pid);
+    const own = createLinuxProcessTable().read(process.pid);
     assert.ok(typeof own === 'object');
     await processes
       .stop({ pid: process.pid, pidStart: own.start, runId: randomUUID() }, { graceMs: 0, signal: 'SIGCONT' })
@@ -416,11 +421,11 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
 
   test('an unreadable process table counts its processes as survivors', async () => {
     const blind = createProcesses({
-      probe: {
+      table: {
+        ...platform.processes,
         read: () => 'unknown',
         list: async () => null,
-        readRunMark: () => null,
-        isEngineChild: () => false,
+        readVariable: () => null,
         readLogin: () => null,
         adoptsOrphans: () => false,
         findPlace: () => null,
@@ -437,7 +442,7 @@ describe('recognising a worker', () => {
     const run = await processes.start(spec);
     const pid = Number(await until(() => existsSync(spec.logFile) && /^\d+\n/.exec(logOf(spec))?.[0]));
     await until(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'sleep');
-    assert.equal(createLinuxProbe().readRunMark(pid), null);
+    assert.equal(createLinuxProcessTable().readVariable(pid, MARK), null);
     assert.equal(processes.listRunsAbove(pid)[0], spec.runId);
     assert.equal(processes.listRunsAbove(run.pid)[0], spec.runId);
     const outside = spawn('sleep', ['600'], { stdio: 'ignore', env: { PATH: process.env.PATH } });

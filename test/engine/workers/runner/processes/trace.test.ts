@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { decideSeat } from '../../../../../engine/core/access/seats.ts';
+import { type ProcessEntry, type ProcessTable, platform } from '../../../../../engine/core/platform/index.ts';
+import { createLinuxProcessTable } from '../../../../../engine/core/platform/linux/process-table.ts';
 import type { EngineProcess } from '../../../../../engine/core/workspace/daemon-record.ts';
-import type { ProcessEntry, ProcessProbe } from '../../../../../engine/workers/runner/processes/probe.ts';
-import { hidesOtherUsers, traceAncestors } from '../../../../../engine/workers/runner/processes/trace.ts';
+import { MARK } from '../../../../../engine/workers/runner/processes/marks.ts';
+import { traceAncestors } from '../../../../../engine/workers/runner/processes/trace.ts';
 import { temporaryFolder } from '../../../../support/workspaces/git.ts';
 
 interface Row {
@@ -32,7 +34,8 @@ function standing(
     lostEngine = null as EngineProcess | null,
   } = {},
 ) {
-  const probe: ProcessProbe = {
+  const processes: ProcessTable = {
+    ...platform.processes,
     read(at) {
       const row = table[at];
       const entry: ProcessEntry | 'gone' =
@@ -50,8 +53,10 @@ function standing(
       return entry;
     },
     list: async () => null,
-    readRunMark: (at) => table[at]?.mark ?? null,
-    isEngineChild: (at) => table[at]?.engine === true,
+    readVariable(at, name) {
+      const { mark = null, engine } = table[at] ?? {};
+      return name === MARK ? mark : engine === true ? 'engine' : null;
+    },
     readLogin: (at) => table[at]?.login ?? null,
     adoptsOrphans: (at) => at === 1 || table[at]?.isReaper === true,
     findPlace: (at) => {
@@ -62,7 +67,7 @@ function standing(
   return traceAncestors(
     { pid, pidStart: start },
     {
-      probe,
+      table: processes,
       enginePid: 50,
       runsOfCgroup: (path) => (path === '/run' ? ['r-9'] : []),
       isEngineCgroup: (path) => path === '/engine',
@@ -120,8 +125,9 @@ describe('facts about a caller', () => {
     assert.equal(standing({ 8: { ppid: 77 } }, 8, { hides: true }).doubt, null);
     const folder = temporaryFolder();
     const hides = (line: string): boolean => {
-      writeFileSync(join(folder, 'mounts'), `${line}\n`);
-      return hidesOtherUsers(join(folder, 'mounts'));
+      mkdirSync(join(folder, 'self'), { recursive: true });
+      writeFileSync(join(folder, 'self/mounts'), `${line}\n`);
+      return createLinuxProcessTable(folder).hidesOthers();
     };
     assert.equal(hides('proc /proc proc rw,nosuid,hidepid=2 0 0'), true);
     assert.equal(hides('proc /proc proc rw,hidepid=invisible,gid=4 0 0'), true);

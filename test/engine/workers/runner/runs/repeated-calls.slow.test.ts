@@ -213,7 +213,7 @@ describe('a call of a runner that is repeated after its answer was lost', () => 
     async function callInFull<T>(folder: string, call: () => Promise<T>): Promise<T | null> {
       if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', folder]).status !== 0)
         return null;
-      t.after(() => spawnSync('umount', ['--lazy', folder]));
+      t.after(() => spawnSync('umount', ['-l', folder]));
       spawnSync('dd', ['if=/dev/zero', `of=${join(folder, 'full')}`], { stdio: 'ignore' });
       await assert.rejects(call(), full);
       rmSync(join(folder, 'full'));

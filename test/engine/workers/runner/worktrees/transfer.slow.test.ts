@@ -157,6 +157,17 @@ describe('transfers between a repository and its mirror on another machine', () 
     assert.equal(runGit(folder, 'rev-parse', '--is-inside-work-tree'), 'true');
   });
 
+  it('a mirror whose creation was killed has no commits, and is created again', async () => {
+    const folder = join(repository.folder, 'killed-mirror');
+    mkdirSync(join(`${folder}.new`, '.git'), { recursive: true });
+    writeFileSync(join(`${folder}.new`, '.git', 'HEAD'), 'ref: refs/heads/svc-none\n');
+    mkdirSync(folder);
+    assert.deepEqual(await transfers.listTips(folder), []);
+    await transfers.openMirror(folder, base);
+    assert.deepEqual(await transfers.listTips(folder), []);
+    assert.equal(existsSync(`${folder}.new`), false);
+  });
+
   it('a branch that a person has moved here stays, and the work is kept beside it', async () => {
     await sendBase(base);
     const worktree = work('svc/s-1');

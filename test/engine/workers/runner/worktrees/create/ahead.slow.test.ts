@@ -194,7 +194,7 @@ describe('files of the next worktree that are written ahead', () => {
 
 const inTree = (path: string) => join(listAhead()[0] ?? '', 'tree', path);
 
-/** What may happen to files while they wait. */
+/** Changes of files while they wait. */
 const CHANGES: Record<string, () => unknown> = {
   'the base has moved': () => repository.commit({ 'b.txt': 'b\n' }),
   'a file was changed': () => writeFileSync(inTree('README.md'), 'other\n'),

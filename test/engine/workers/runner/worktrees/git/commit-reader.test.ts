@@ -115,7 +115,7 @@ describe('reading commits with one process', () => {
     const next = repository.commit({ 'b.txt': 'b\n' });
     assert.equal(await read(former), null);
     assert.equal((await read(next))?.parents.length, 0);
-    assert.equal(listReaders().length, 1);
+    await until(() => listReaders().length === 1, 'the end of the former reader');
   });
 
   test('no process is left when its owner closes, ends by itself or is killed', async () => {
