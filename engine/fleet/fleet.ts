@@ -4,6 +4,7 @@ import type { Clock } from '../core/base/clock.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { mapLimit } from '../core/base/map-limit.ts';
+import { createFreshCalls } from '../core/base/serial-queue.ts';
 import { settleWithin } from '../core/base/settle-within.ts';
 import type { CheckedWork, CommandEnd, CommandsRun } from '../workers/runner/checks/index.ts';
 import type { MachineRunner, RunName } from '../workers/runner/runs/index.ts';
@@ -169,7 +170,7 @@ export function createFleet(deps: FleetDeps): Fleet {
   saves.unref();
   const suffix = hash('sha256', `${deps.agentsDir} ${deps.fleet}`).slice(0, 4);
   /** By branch, with and without its uncommitted files. */
-  const fetching = new Map<string, Promise<void>>();
+  const shareFetch = createFreshCalls<void>();
 
   async function fetchFrom(
     { sessionId, runs: number, runner, folder, branch, baseCommit }: RunningBranch,
@@ -201,10 +202,10 @@ export function createFleet(deps: FleetDeps): Fleet {
   }
 
   async function fetchOnce(wanted: RunningBranch, isSaved: boolean): Promise<void> {
-    const key = `${wanted.branch} ${isSaved}`;
-    const open = fetching.get(key) ?? fetchFrom(wanted, isSaved).finally(() => fetching.delete(key));
-    fetching.set(key, open);
-    await settleWithin(FETCH_MS, open);
+    await settleWithin(
+      FETCH_MS,
+      shareFetch(`${wanted.branch} ${isSaved}`, () => fetchFrom(wanted, isSaved)),
+    );
   }
 
   function openMachine(record: RunnerRecord): Machine {

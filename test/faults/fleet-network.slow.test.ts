@@ -184,9 +184,14 @@ describe('machines in separate networks', {
       assert.match(log.toString(), /daemon\.json/, 'it is not confined');
       assert.ok(log.equals(machines[name].readLog(session)));
       // The board reruns the evidence of a confined run by itself.
+      let seen: unknown;
       await until(
-        async () => (await client.call('verify.status', { session })).state === 'verified',
-        'the rerun of its evidence',
+        async () => {
+          const verification = await client.call('verify.status', { session });
+          seen = verification;
+          return verification.state === 'verified';
+        },
+        () => `the rerun of its evidence: ${JSON.stringify(seen)}`,
       );
       const merged = await ws.svc(['merge', task]);
       assert.equal(merged.code, 0, merged.stderr);

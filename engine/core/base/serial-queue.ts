@@ -14,6 +14,24 @@ export function createSerialQueue(): SerialQueue {
   };
 }
 
+/**
+ * Creates calls that are shared while they wait, one at a time for each key: a caller gets the result of work that
+ * begins after it has asked, not of work in progress, which may have read older state.
+ */
+export function createFreshCalls<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
+  const enqueue = createKeyedQueue();
+  const waiting = new Map<string, Promise<T>>();
+  return (key, work) => {
+    const begin = (): Promise<T> => {
+      waiting.delete(key);
+      return work();
+    };
+    const call = waiting.get(key) ?? enqueue(key, begin);
+    waiting.set(key, call);
+    return call;
+  };
+}
+
 /** Creates a serial queue for each key. Keys are forgotten once their queue is empty. */
 export function createKeyedQueue(): KeyedQueue {
   const queues = new Map<string, { enqueue: SerialQueue; waiting: number }>();

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createKeyedQueue, createSerialQueue } from '../../../../engine/core/base/serial-queue.ts';
+import {
+  createFreshCalls,
+  createKeyedQueue,
+  createSerialQueue,
+} from '../../../../engine/core/base/serial-queue.ts';
 
 /** Work that lasts until the test ends it. */
 function setUp() {
@@ -85,5 +89,21 @@ describe('a queue for each key', () => {
     assert.equal(await enqueue('one', () => 1), 1);
     await assert.rejects(enqueue('one', () => Promise.reject(new Error('no'))));
     assert.equal(await enqueue('one', () => 2), 2);
+  });
+});
+
+describe('fresh calls', () => {
+  test('a caller gets work that begins after it has asked, and shares it with others who wait', async () => {
+    const { seen, piece } = setUp();
+    const share = createFreshCalls<string>();
+    const [a, b, c] = [piece('a'), piece('b'), piece('c')];
+    const first = share('one', a.work);
+    await Promise.resolve();
+    const later = [share('one', b.work), share('one', c.work)];
+    a.fail();
+    b.end();
+    await assert.rejects(first, { message: 'a' });
+    assert.deepEqual(await Promise.all(later), ['b', 'b']);
+    assert.deepEqual(seen, ['a begins', 'b begins', 'b ends']);
   });
 });
