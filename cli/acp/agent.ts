@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Stream } from '@agentclientprotocol/sdk';
 import { settleWithin } from '../../engine/core/base/settle-within.ts';
+import { signalGroup } from '../../engine/core/base/signal-group.ts';
 
 type AnyMessage = Stream['readable'] extends ReadableStream<infer M> ? M : never;
 
@@ -105,7 +106,7 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
     stdin.end();
     for (const [patienceMs, signal] of STEPS) {
       if ((await settleWithin(patienceMs, ended)) !== null) break;
-      signalGroup(child, signal);
+      signalAgent(child, signal);
     }
     if (!hasEnded) await settleWithin(DRAIN_MS, ended);
     // Handles that are inherited by left-over processes would keep this process alive.
@@ -117,13 +118,8 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
 }
 
 /** Signals the group only while its leader is alive: afterwards the number may belong to another group. */
-function signalGroup({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined || exitCode !== null || signalCode !== null) return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // It has just ended.
-  }
+function signalAgent({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS.Signals): void {
+  if (exitCode === null && signalCode === null) signalGroup(pid, signal);
 }
 
 const waitForClose = async (pipe: Readable): Promise<void> => {

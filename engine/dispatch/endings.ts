@@ -6,7 +6,7 @@ import { NOTHING_KEPT, type RunResult } from '../workers/runner/runs/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import { findChanges } from './approval.ts';
 import type { DispatchDeps } from './context.ts';
-import { keepSessionWork } from './keep-work.ts';
+import type { KeepSessionWork } from './keep-work.ts';
 import { takeOwnUsage } from './own-usage.ts';
 import {
   decideAfterLimit,
@@ -30,7 +30,11 @@ export interface RunEndings {
   endRun(sessionId: string, end: RunEnd, result: RunResult): Promise<void>;
 }
 
-export function createEndings(deps: DispatchDeps, persist: PersistRun): RunEndings {
+export function createEndings(
+  deps: DispatchDeps,
+  persist: PersistRun,
+  keepWork: KeepSessionWork,
+): RunEndings {
   const { sessions, tasks, log } = deps;
 
   async function endSession(
@@ -39,7 +43,7 @@ export function createEndings(deps: DispatchDeps, persist: PersistRun): RunEndin
     facts: StreamFacts = NO_FACTS,
   ): Promise<void> {
     const session = sessions.get(sessionId);
-    const kept = await keepSessionWork(deps, session, false);
+    const kept = await keepWork(session, false);
     await persist(`the end of ${sessionId}`, () => recordEnd(deps, session, verdict, kept, facts));
     log.info({ session: sessionId, task: session.taskId, failure: verdict.failure?.code }, 'session ended');
   }
@@ -62,7 +66,7 @@ export function createEndings(deps: DispatchDeps, persist: PersistRun): RunEndin
       limited?.pause ??
       (await decideWhileUnanswered(session)) ??
       decideFreshStart(deps, session, verdict, result);
-    if (paused !== null) await keepSessionWork(deps, session, true);
+    if (paused !== null) await keepWork(session, true);
     if (paused === null || !(await pauseSession(deps, persist, session, paused, facts)))
       return endSession(
         sessionId,
@@ -85,7 +89,7 @@ export function createEndings(deps: DispatchDeps, persist: PersistRun): RunEndin
     changes: readonly InputChange[],
   ): Promise<void> {
     const session = sessions.get(sessionId);
-    const kept = session.cwd === null ? NOTHING_KEPT : await keepSessionWork(deps, session, false);
+    const kept = session.cwd === null ? NOTHING_KEPT : await keepWork(session, false);
     const failure = { code: 'inputs_changed', text: why };
     const verdict: RunVerdict = { sealed: false, exitCode: null, exitSignal: null, failure, reason: why };
     await persist(`the lost approval of ${sessionId}`, () => {

@@ -7,6 +7,7 @@ import { addClaim, type Session, type SessionUsage } from '../workers/sessions/i
 import type { DispatchDeps } from './context.ts';
 import { createEndings } from './endings.ts';
 import { enqueueSession } from './enqueue.ts';
+import { createKeepWork } from './keep-work.ts';
 import { createRunLosses } from './lose-run.ts';
 import { createPersist } from './persist.ts';
 import { checkCommandOfRun, planRun } from './plan.ts';
@@ -72,7 +73,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const looks = new Set<() => void>();
 
   const persist = createPersist(deps, closing.signal);
-  const endings = createEndings(deps, persist);
+  const endings = createEndings(deps, persist, createKeepWork(deps, looks, closing.signal));
   const losses = createRunLosses(deps, persist);
   const queue = createQueue(deps, {
     begin: (sessionId, machine) => supervision.beginSession(sessionId, machine),

@@ -149,7 +149,7 @@ export function createRemoteRunner({
       await logs.finish(order.run.sessionId, logEnd);
       return result;
     },
-    async keep(order) {
+    async keep({ signal: _, ...order }) {
       const { placement } = order;
       if (placement === null) return NOTHING_KEPT;
       try {

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { SvcError } from '../../../core/base/errors.ts';
 import { findProgram } from '../../../core/base/find-program.ts';
+import { signalGroup } from '../../../core/base/signal-group.ts';
 import type { HostAddress } from './address.ts';
 
 /** How a transport's process ended. */
@@ -80,19 +81,11 @@ function watchTransport(child: ChildProcessWithoutNullStreams): Transport {
   let killTimer: NodeJS.Timeout | null = null;
   let drainTimer: NodeJS.Timeout | null = null;
 
-  function signalGroup(signal: NodeJS.Signals): void {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, signal);
-    } catch {
-      // The group is empty.
-    }
-  }
-
   const ended = new Promise<TransportEnd>((resolve) => {
     child.once('exit', () => {
       // Something else may hold its pipes.
       drainTimer = setTimeout(() => {
-        signalGroup('SIGKILL');
+        signalGroup(child.pid, 'SIGKILL');
         for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
       }, GRACE_MS);
     });
@@ -101,7 +94,7 @@ function watchTransport(child: ChildProcessWithoutNullStreams): Transport {
       if (killTimer !== null) clearTimeout(killTimer);
       if (drainTimer !== null) clearTimeout(drainTimer);
       // Now, because later the number may belong to another group.
-      signalGroup('SIGKILL');
+      signalGroup(child.pid, 'SIGKILL');
       resolve({ code, signal, stderr: stderr.toString('utf8') });
     });
   });
@@ -110,8 +103,8 @@ function watchTransport(child: ChildProcessWithoutNullStreams): Transport {
     ended,
     kill() {
       if (isEnded || killTimer !== null) return;
-      signalGroup('SIGTERM');
-      killTimer = setTimeout(() => signalGroup('SIGKILL'), GRACE_MS);
+      signalGroup(child.pid, 'SIGTERM');
+      killTimer = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), GRACE_MS);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { SvcError } from '../../../core/base/errors.ts';
 import { settleWithin } from '../../../core/base/settle-within.ts';
+import { signalGroup } from '../../../core/base/signal-group.ts';
 import type { SessionCommand } from '../confine/index.ts';
 import type { RunProcesses } from '../processes/index.ts';
 
@@ -64,7 +65,7 @@ export async function runCheck(
   const exited = new Promise<number | null>((resolve, reject) => {
     child.once('exit', (code) => {
       // Kill its group now; later its number may belong to another one.
-      if (pid !== undefined) killGroup(pid);
+      signalGroup(pid, 'SIGKILL');
       resolve(code);
     });
     child.once('error', (error) => {
@@ -101,14 +102,6 @@ const rerunStoppedError = (command: string): SvcError =>
   new SvcError('cancelled', `the rerun ended before this command finished: ${command}`, {
     hint: 'nothing was recorded',
   });
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // The group is empty.
-  }
-}
 
 function keepLastBytes(limit: number): { add(chunk: Buffer): void; text(): string } {
   let kept: Buffer = Buffer.alloc(0);

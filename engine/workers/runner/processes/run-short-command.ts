@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { signalGroup } from '../../../core/base/signal-group.ts';
 import type { PrepareCommand } from './commands.ts';
 
 /**
@@ -37,13 +38,7 @@ export async function runShortCommand(
       return;
     }
     let isLate = false;
-    const killGroup = (): void => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-      } catch {
-        // The whole group has just ended.
-      }
-    };
+    const killGroup = (): void => signalGroup(child.pid, 'SIGKILL');
     const timer = setTimeout(() => {
       isLate = true;
       killGroup();

@@ -9,6 +9,9 @@ import { type KeepOrder, type KeptWorktree, NOTHING_KEPT } from './runner.ts';
 type Deps = Pick<LocalRunnerDeps, 'worktrees' | 'paths' | 'log'>;
 type Work = KeepOrder<LocalPlacement> & { placement: LocalPlacement };
 
+/** The longest that saving may take, ms: a filter of git may wait for ever. */
+const LONGEST_MS = 10 * 60_000;
+
 /** See `Runner.keep`. Never throws: the run has ended regardless of git errors. */
 export async function keepWork(deps: Deps, order: KeepOrder<LocalPlacement>): Promise<KeptWorktree> {
   const { placement, message } = order;
@@ -45,7 +48,7 @@ async function handOver(deps: Deps, work: Work): Promise<KeptWorktree> {
 /** Commits the worker's leftovers on its branch. */
 async function commitWork(
   deps: Deps,
-  { sessionId, placement }: Work,
+  { sessionId, placement, signal }: Work,
   { worktree, branch, message }: { worktree: string; branch: string; message: string },
 ): Promise<KeptWorktree> {
   try {
@@ -55,6 +58,7 @@ async function commitWork(
       baseCommit: placement.baseCommit ?? '',
       ...(placement.repository === null ? {} : { repository: placement.repository }),
       message,
+      signal: AbortSignal.any([AbortSignal.timeout(LONGEST_MS), ...(signal === undefined ? [] : [signal])]),
     });
     const left = [
       ...end.savedRefs.map((ref) => `commits made outside the branch are kept under ${ref}`),

@@ -204,6 +204,8 @@ export interface KeepOrder<Placement = SessionPlacement> {
   isAlone: boolean;
   /** The message for the commit of leftovers; null if the session continues later, and then nothing is committed. */
   message: string | null;
+  /** Gives up what is not saved yet. On another machine it has no effect. */
+  signal?: AbortSignal;
 }
 
 /** A worktree that is about to be removed, and the setup of its project. */

@@ -1,12 +1,12 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../../../core/base/errors.ts';
 import { sentence } from '../../../../core/base/sentence.ts';
 import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
 import { quoteForShell } from '../../../../core/base/text.ts';
 import { excludeSvcFolder } from '../../../../core/workspace/git-exclude.ts';
 import { type Git, NOT_INSIDE } from '../git/git.ts';
+import { endLeftGits } from '../git/left-gits.ts';
 import { isUnusedBranch } from '../git/plain-checkout.ts';
 import { branchRef, isAncestor, resolveBranchOrCommit, resolveCommit, SESSION_PREFIX } from '../git/refs.ts';
 import {
@@ -18,7 +18,6 @@ import {
   type WorktreeEntry,
 } from '../git/repository.ts';
 import { locateWorktree, verifyToplevel } from '../inspect/inspect.ts';
-import { isGitRunningFor } from '../inspect/working-folders.ts';
 import { addWorktree } from './add-worktree.ts';
 import type { AheadFiles } from './ahead.ts';
 
@@ -62,9 +61,6 @@ export interface CreatedWorktree extends WorktreeOrigin {
   cwd: string;
   branch: string;
 }
-
-/** How long to wait for a git left over from a killed host. */
-const LEFTOVER_WAIT_MS = 120_000;
 
 /**
  * Refuses a base whose checkout could not follow a promotion, because git has not recorded the location of its files.
@@ -195,18 +191,14 @@ export async function findOrigin(git: Git, request: OriginRequest): Promise<Work
  */
 async function clearHalfMadeWorktree(git: Git, root: string, path: string): Promise<WorktreeEntry[]> {
   let entries = await listWorktrees(git, root);
-  const entryAt = () => entries.find((each) => samePath(each.path, path));
-  let entry = entryAt();
-  const deadline = performance.now() + LEFTOVER_WAIT_MS;
+  const findEntry = () => entries.find((each) => samePath(each.path, path));
+  let entry = findEntry();
   // git marks a worktree that it is still creating with this lock.
-  while (entry?.locked === 'initializing' && isGitRunningFor(path) && performance.now() < deadline) {
-    await delay(50);
-    entries = await listWorktrees(git, root);
-    entry = entryAt();
-  }
   if (entry?.locked === 'initializing') {
-    await git.run(root, ['worktree', 'remove', '--force', '--force', entry.path]);
-    return listWorktrees(git, root);
+    await endLeftGits(path);
+    await git.run(root, ['worktree', 'remove', '--force', '--force', path], { allowFail: true });
+    entries = await listWorktrees(git, root);
+    entry = findEntry();
   }
   const isEmpty = existsSync(path) && readdirSync(path).length === 0;
   if (isEmpty) rmdirSync(path);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { asSvcError, SvcError } from '../../../../core/base/errors.ts';
 import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
 import { formatCount } from '../../../../core/base/text.ts';
-import type { Git } from '../git/git.ts';
+import { type Git, withSignal } from '../git/git.ts';
 import { readCommonDir } from '../git/git-folders.ts';
 import { verifyOwnGitDir } from '../git/own-git-dir.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, sessionNameOf } from '../git/refs.ts';
@@ -28,6 +28,8 @@ import type { TakenOver } from './take-over.ts';
 export interface FinishRequest extends CountRequest {
   /** Of the commit that saves a dirty end. */
   message: string;
+  /** Gives up what is not saved yet: a filter may wait for ever. */
+  signal?: AbortSignal;
 }
 
 export interface FinishResult extends WorkCounts {
@@ -168,13 +170,14 @@ async function readContentsAtEnd(
  * @param taken what was found in the worktree's private git folder, if it has one
  */
 export async function finishWorktree(
-  git: Git,
+  anyGit: Git,
   { folders, rules }: { folders: WorkingFolders; rules: IgnoreRules },
   queue: KeyedQueue,
   request: FinishRequest,
   taken: TakenOver | null,
 ): Promise<FinishResult> {
-  const { path, branch, message } = request;
+  const { path, branch, message, signal } = request;
+  const git = signal === undefined ? anyGit : withSignal(anyGit, signal);
   let result = { ...nothing, savedRefs: taken?.savedRefs ?? [] };
   let unsafe: string | null = taken?.problem ?? null;
   let seen: WorktreeFacts = { isVerified: false };

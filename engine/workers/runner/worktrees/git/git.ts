@@ -45,7 +45,7 @@ export interface Git {
     to: readonly string[],
     options?: {
       from?: Omit<GitOptions, 'allowFail' | 'maxBytes'>;
-      to?: Pick<GitOptions, 'env' | 'timeoutMs'>;
+      to?: Pick<GitOptions, 'env' | 'timeoutMs' | 'signal'>;
     },
   ): Promise<string>;
   /**
@@ -96,22 +96,30 @@ export const NOT_INSIDE = '--ignore-submodules=dirty';
 /** Prevents a diff from running configured programs. */
 export const NO_DIFF_PROGRAMS = ['--no-ext-diff', '--no-textconv'] as const;
 
-/** Returns the same git with additional variables at every call. */
-export function withEnvironment(git: Git, env: Readonly<Record<string, string>>): Git {
+/** Returns the same git with additional options at every call; `open` does not heed the signal. */
+function bindOptions(git: Git, bound: Pick<GitOptions, 'env' | 'signal'>): Git {
   const more = <T extends GitOptions>(options: T | undefined) => ({
+    ...bound,
     ...options,
-    env: { ...env, ...options?.env },
+    env: { ...bound.env, ...options?.env },
   });
   return {
     ...git,
     run: (cwd, args, options) => git.run(cwd, args, more(options)),
-    open: (gitDir, args, own) => git.open(gitDir, args, { ...env, ...own }),
+    open: (gitDir, args, own) => git.open(gitDir, args, { ...bound.env, ...own }),
     text: (cwd, args, options) => git.text(cwd, args, more(options)),
     succeeds: (cwd, args, options) => git.succeeds(cwd, args, more(options)),
     pipe: (cwd, from, to, options) =>
       git.pipe(cwd, from, to, { from: more(options?.from), to: more(options?.to) }),
   };
 }
+
+/** Returns the same git with additional variables at every call. */
+export const withEnvironment = (git: Git, env: Readonly<Record<string, string>>): Git =>
+  bindOptions(git, { env });
+
+/** Returns the same git, whose calls end, or are refused, when the signal aborts. */
+export const withSignal = (git: Git, signal: AbortSignal): Git => bindOptions(git, { signal });
 
 /** Splits the records of a NUL-separated answer. */
 export const splitRecords = (text: string): string[] => text.split('\0').filter((record) => record !== '');

@@ -5,6 +5,7 @@ import pLimit from 'p-limit';
 import { SvcError } from '../../../../core/base/errors.ts';
 import { findProgram } from '../../../../core/base/find-program.ts';
 import { runProgramSync } from '../../../../core/base/run-program.ts';
+import { signalGroup } from '../../../../core/base/signal-group.ts';
 import { ENGINE_MARK } from '../../processes/marks.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { Git, GitOptions, GitResult } from './git.ts';
@@ -162,20 +163,23 @@ function describeStop(command: string | undefined, cwd: string, reason: StopReas
   });
 }
 
-/** Ends the process group of a git when the signal aborts. Returns a function that gives that up. */
-function endOnAbort(child: ChildProcess, signal: AbortSignal): () => void {
+/** Returns the error of a call that its signal has ended. */
+function describeAbort(command: string | undefined, { reason }: AbortSignal): SvcError {
+  const isLate = reason instanceof DOMException && reason.name === 'TimeoutError';
+  return isLate
+    ? new SvcError('git_failed', `git ${command} took too long and was ended`, {
+        hint: 'a filter of git that waits for a network may hang: git status shows whether it does',
+      })
+    : new SvcError('cancelled', `git ${command} was cancelled`);
+}
+
+/** Ends a git and its filters when the signal aborts. Returns a function that gives that up. */
+function endOnAbort({ pid }: ChildProcess, signal: AbortSignal): () => void {
   let killing: NodeJS.Timeout | undefined;
-  const kill = (name: NodeJS.Signals): void => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, name);
-    } catch {
-      // It has just ended.
-    }
-  };
   const end = (): void => {
     // git removes its locks and what it has begun.
-    kill('SIGTERM');
-    killing = setTimeout(() => kill('SIGKILL'), END_MS);
+    signalGroup(pid, 'SIGTERM');
+    killing = setTimeout(() => signalGroup(pid, 'SIGKILL'), END_MS);
   };
   signal.addEventListener('abort', end, { once: true });
   return () => {
@@ -200,14 +204,15 @@ function launchGit(
       ...options.env,
     },
     stdio: [stdin, 'pipe', 'pipe'],
-    // A process group, which ends as a whole.
-    detached: options.signal !== undefined,
+    // A process group: git's filters end with it.
+    detached: true,
   });
   running.add(child);
   const release = options.signal === undefined ? null : endOnAbort(child, options.signal);
-  const watch = watchForPipes(cwd, () => child.kill('SIGKILL'), patienceMs);
+  const kill = (): void => signalGroup(child.pid, 'SIGKILL');
+  const watch = watchForPipes(cwd, kill, patienceMs);
   const { timeoutMs } = options;
-  const limit = timeoutMs === undefined ? null : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+  const limit = timeoutMs === undefined ? null : setTimeout(kill, timeoutMs);
   const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done, fail) => {
     child.once('error', fail);
     child.once('close', (code, signal) => {
@@ -263,7 +268,7 @@ export function createGitRunner(
     try {
       const env = { ...buildOverrideEnvironment(base, await findOverrides(cwd, options)), ...options.env };
       // Nothing is awaited from here to the listener.
-      if (options.signal?.aborted) throw new SvcError('cancelled', `git ${args[0]} was cancelled`);
+      if (options.signal?.aborted) throw describeAbort(args[0], options.signal);
       const { child, ended } = launchGit(
         how,
         cwd,
@@ -271,7 +276,7 @@ export function createGitRunner(
         { ...options, env },
         input === undefined ? 'ignore' : 'pipe',
       );
-      const stdout = collectOutput(child.stdout, maxBytes, () => child.kill());
+      const stdout = collectOutput(child.stdout, maxBytes, () => signalGroup(child.pid, 'SIGTERM'));
       const stderr = collectOutput(child.stderr, 64 * 1024, () => {});
       if (input !== undefined) {
         child.stdin?.on('error', () => {}); // git may end without reading all of it
@@ -284,6 +289,7 @@ export function createGitRunner(
         stderr: stderr.bytes().toString('utf8'),
         truncated: stdout.isFull(),
       };
+      if (code === null && options.signal?.aborted) throw describeAbort(args[0], options.signal);
       if (result.code !== 0 && !allowFail) {
         if (!existsSync(cwd)) throw describeRemovedFolder(args[0], cwd);
         const detail =
@@ -326,6 +332,8 @@ export function createGitRunner(
       const { input } = options.from ?? {};
       try {
         const told = buildOverrideEnvironment(base, await findOverrides(cwd, options.from ?? {}));
+        for (const { signal } of [options.from ?? {}, options.to ?? {}])
+          if (signal?.aborted) throw describeAbort(from[0], signal);
         const withTold = (given: GitOptions = {}) => ({ ...given, env: { ...told, ...given.env } });
         const first = launchGit(
           how,
@@ -337,7 +345,9 @@ export function createGitRunner(
         const second = launchGit(how, cwd, to, withTold(options.to), 'pipe');
         first.child.stdin?.on('error', () => {});
         first.child.stdin?.end(input);
-        const stdout = collectOutput(second.child.stdout, DEFAULT_MAX_BYTES, () => second.child.kill());
+        const stdout = collectOutput(second.child.stdout, DEFAULT_MAX_BYTES, () =>
+          signalGroup(second.child.pid, 'SIGTERM'),
+        );
         const firstError = collectOutput(first.child.stderr, 64 * 1024, () => {});
         const secondError = collectOutput(second.child.stderr, 64 * 1024, () => {});
         second.child.stdin?.on('error', () => {});
@@ -358,7 +368,7 @@ export function createGitRunner(
     runner,
     close() {
       limitCalls.clearQueue();
-      for (const child of running) child.kill('SIGTERM');
+      for (const child of running) signalGroup(child.pid, 'SIGTERM');
     },
   };
 }

@@ -31,10 +31,3 @@ export function findProcessesInside(path: string, folders: Map<number, string> |
     isInsideFolder(real, folder) && !isGitOfEngine(pid) ? [pid] : [],
   );
 }
-
-/** Reports whether a git command that names this folder is still running: it can outlive a host that was killed. */
-export const isGitRunningFor = (path: string): boolean =>
-  (processes.listPids() ?? []).some((pid) => {
-    const words = processes.readArguments(pid) ?? [];
-    return words.includes('worktree') && words.includes(path);
-  });
