@@ -74,6 +74,8 @@ export interface FleetAccess extends OtherMachines {
   reconnect: Fleet['reconnect'];
   /** Takes over what a running session has committed on its machine so far, for a limited time. Never rejects. */
   fetchBranch(branch: string): Promise<void>;
+  /** Asks the machine of a running session where its branch ends; null if it has none, or if no answer comes. */
+  findTip(branch: string): Promise<string | null>;
   /** Takes over that and what it has not committed, in case its machine is lost. Never rejects. */
   saveBranch(branch: RunningBranch): Promise<void>;
   /**
@@ -262,6 +264,10 @@ export function createFleetAccess(deps: FleetAccessDeps): FleetAccess {
     async fetchBranch(branch) {
       const remote = fleet === null ? null : deps.findRemoteBranch(branch);
       if (remote !== null) await fleet?.fetchBranch(remote);
+    },
+    async findTip(branch) {
+      const remote = fleet === null ? null : deps.findRemoteBranch(branch);
+      return remote === null ? null : ((await fleet?.findTip(remote)) ?? null);
     },
     saveBranch: async (branch) => fleet?.saveBranch(branch),
     nameMachine: records.findName,

@@ -118,6 +118,8 @@ export interface Fleet {
   reconnect(id: string): void;
   /** Takes over what a session has committed so far, if its machine is connected. Never rejects. */
   fetchBranch(branch: RunningBranch): Promise<void>;
+  /** Asks a machine where the branch of a session ends; null if no answer comes. */
+  findTip(branch: RunningBranch): Promise<string | null>;
   /** Takes over that and what it has not committed, in case its machine is lost. Never rejects. */
   saveBranch(branch: RunningBranch): Promise<void>;
   /** Runs commands in a clean checkout of a session's work on a machine; see `checkThere`. Throws `no_runner` too. */
@@ -309,6 +311,19 @@ export function createFleet(deps: FleetDeps): Fleet {
     reconnect: (id) => machines.get(id)?.connection.reconnect(),
     readState: (id) => machines.get(id)?.connection.readState() ?? null,
     fetchBranch: (branch) => fetchOnce(branch, false),
+    async findTip({ runner, folder, branch, baseCommit }) {
+      const connection = machines.get(runner)?.connection;
+      if (connection?.readState().state !== 'ready') return null;
+      try {
+        const repository = await transfers.identifyRepository(folder, baseCommit);
+        return await settleWithin(
+          FETCH_MS,
+          connection.call('findTip', { repository, branch, isOfWorker: true }),
+        );
+      } catch {
+        return null;
+      }
+    },
     saveBranch: (branch) => fetchOnce(branch, true),
     async check(id, { setup, ...work }, run) {
       const connection = machines.get(id)?.connection;

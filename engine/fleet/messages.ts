@@ -160,7 +160,12 @@ export const orders = {
   /** Which commits the mirror of a repository has. */
   tips: z.object({ repository: repositoryId }),
   /** The end of a session's branch in the mirror. */
-  findTip: z.object({ repository: repositoryId, branch: sessionBranch }),
+  /** `isOfWorker`: also a commit that only a confined worker has. */
+  findTip: z.object({
+    repository: repositoryId,
+    branch: sessionBranch,
+    isOfWorker: z.boolean().default(false),
+  }),
   /** Saves the uncommitted files of a session on top of its last commit. */
   snapshot: z.object({
     repository: repositoryId,

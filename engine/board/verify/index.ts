@@ -16,7 +16,7 @@ export type { Verification, VerificationState } from './rows.ts';
 export interface VerifyDeps extends RerunsDeps {
   tasks: Pick<Tasks, 'get'>;
   peers: Pick<SessionPeers, 'find'>;
-  worktrees: Pick<Worktrees, 'findHead' | 'findRepository' | 'countUncommitted'>;
+  worktrees: Pick<Worktrees, 'findHead' | 'findWorkerHead' | 'findRepository' | 'countUncommitted'>;
 }
 
 export interface VerificationReport {
@@ -58,10 +58,8 @@ export interface VerifyService {
 export function createVerify(deps: VerifyDeps): VerifyService {
   const { events, worktrees } = deps;
   const { findEvidence, insertClaims, moveClaims, reportNothing } = createEvidenceStore(deps);
-  const { resolveSubject, findHead, assembleVerification, judgeAtEnd, judgeNow } = createEvidenceJudge(
-    deps,
-    findEvidence,
-  );
+  const { resolveSubject, findHead, findReportedHead, assembleVerification, judgeAtEnd, judgeNow } =
+    createEvidenceJudge(deps, findEvidence);
 
   const reruns = createReruns(deps, {
     newestOf: findEvidence,
@@ -90,7 +88,7 @@ export function createVerify(deps: VerifyDeps): VerifyService {
       write: (work: () => VerificationReport) => Promise<T>,
     ): Promise<T> {
       const whose = resolveSubject(claims.sessionId);
-      const head = await findHead(whose.session);
+      const head = await findReportedHead(whose.session);
       const { session } = whose;
       const { state } = session ?? {};
       const worktree = findLocalPath(session?.worktree ?? null);

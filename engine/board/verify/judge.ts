@@ -17,7 +17,7 @@ export interface VerificationSubject {
 interface JudgeDeps extends Pick<RerunsDeps, 'sessions' | 'checks'> {
   tasks: Pick<Tasks, 'get'>;
   peers: Pick<SessionPeers, 'find'>;
-  worktrees: Pick<Worktrees, 'findHead' | 'findRepository'>;
+  worktrees: Pick<Worktrees, 'findHead' | 'findWorkerHead' | 'findRepository'>;
 }
 
 /** Judges evidence against the branch of its session. */
@@ -37,13 +37,19 @@ export function createEvidenceJudge(deps: JudgeDeps, findEvidence: (sessionId: s
     return { sessionId: session.sessionId, taskId: session.taskId, session };
   }
 
-  async function findHead(session: Session | null): Promise<BranchHead> {
+  const findHead = (session: Session | null): Promise<BranchHead> => readHead(session, worktrees.findHead);
+
+  /** Finds the commit that a report of a session is about. */
+  const findReportedHead = (session: Session | null): Promise<BranchHead> =>
+    readHead(session, session?.state === 'ended' ? worktrees.findHead : worktrees.findWorkerHead);
+
+  async function readHead(session: Session | null, read: Worktrees['findHead']): Promise<BranchHead> {
     if (session === null || session.repository === null) return undefined;
     const { repository, branch, headCommit, state } = session;
     // In place, the checkout is the user's and moves after the session.
     if (branch === null && state === 'ended') return headCommit;
     try {
-      const head = await worktrees.findHead(repository, branch);
+      const head = await read(repository, branch);
       if (head !== null) return head;
       // A merged and removed branch ended with the session; an unreadable one may be anywhere.
       await worktrees.findRepository(repository);
@@ -101,5 +107,5 @@ export function createEvidenceJudge(deps: JudgeDeps, findEvidence: (sessionId: s
     return assembleVerification(whose, head);
   }
 
-  return { resolveSubject, findHead, assembleVerification, judgeAtEnd, judgeNow };
+  return { resolveSubject, findHead, findReportedHead, assembleVerification, judgeAtEnd, judgeNow };
 }

@@ -82,7 +82,11 @@ export function createWorkerModules(
   closing(runSockets.close);
   // A worker can write the filters and drivers that git runs in its repository; they see git's environment.
   const git = { env: childEnvironment(), agentsDir: paths.agents } satisfies GitAccess;
-  const worktrees = createWorktrees({ ...git, fetchBranch: (branch) => fleet.fetchBranch(branch) });
+  const worktrees = createWorktrees({
+    ...git,
+    fetchBranch: (branch) => fleet.fetchBranch(branch),
+    findRemoteTip: (branch) => fleet.findTip(branch),
+  });
   closing(worktrees.close);
   closing(watchLeftGits(git.env).close);
   const confinement = createConfinement({

@@ -322,8 +322,9 @@ export function createOrderServer(deps: Deps) {
     clear: (input) => clear(parseInput(orders.clear, input, 'clear')),
     tips: (input) => transfers.listTips(mirrorOf(parseInput(orders.tips, input, 'tips').repository)),
     async findTip(input) {
-      const { repository, branch } = parseInput(orders.findTip, input, 'findTip');
-      return findTip(mirrorOf(repository), branch);
+      const { repository, branch, isOfWorker } = parseInput(orders.findTip, input, 'findTip');
+      const mirror = mirrorOf(repository);
+      return isOfWorker ? worktrees.findWorkerHead(mirror, branch) : findTip(mirror, branch);
     },
     snapshot: (input) => saveUncommitted(parseInput(orders.snapshot, input, 'snapshot')),
     async probe(input) {

@@ -27,7 +27,7 @@ import { findUserIdentity, type Git } from './git/git.ts';
 import { readGitFolders } from './git/git-folders.ts';
 import type { GitPrograms } from './git/git-programs.ts';
 import { usesLfs } from './git/lfs.ts';
-import { removePrivateGit } from './git/private-git.ts';
+import { findPrivateTip, removePrivateGit } from './git/private-git.ts';
 import { branchRef, listBranchTips, resolveCommit, SESSION_PREFIX } from './git/refs.ts';
 import { type GitRemote, listRemotes } from './git/remotes.ts';
 import { findRepository, type GitRepository, resolveRepository } from './git/repository.ts';
@@ -114,6 +114,8 @@ export interface WorktreesDeps {
   agentsDir?: string;
   /** Takes over what a session has committed on another machine so far, for a limited time. Never rejects. */
   fetchBranch?(branch: string): Promise<void>;
+  /** Asks the machine of a session where its branch ends; null if it is here, or if no answer comes. */
+  findRemoteTip?(branch: string): Promise<string | null>;
 }
 
 export interface Worktrees {
@@ -236,6 +238,8 @@ export interface Worktrees {
   listRemotes(repository: string): Promise<GitRemote[]>;
   /** Returns the commit at the end of a branch, or of HEAD for null; null if there is no such commit. */
   findHead(repository: string, branch: string | null): Promise<string | null>;
+  /** Returns the same as its worker sees it: of a confined worker, or on another machine, it may not be here yet. */
+  findWorkerHead(repository: string, branch: string | null): Promise<string | null>;
   /**
    * Reports whether git ignores a path of a worktree, relative to its top; false when in doubt. Throws
    * `worktree_unsafe`.
@@ -265,6 +269,7 @@ export function createWorktrees({
   readWorkingFolders: folders = readWorkingFolders,
   agentsDir,
   fetchBranch,
+  findRemoteTip,
 }: WorktreesDeps = {}): Worktrees {
   const { git, programs, pins, close } = createGit({ env: env ?? process.env, agentsDir: agentsDir ?? null });
   // Changes to one repository's refs and worktree list go one at a time: git itself answers a second one with "index.lock
@@ -360,7 +365,10 @@ export function createWorktrees({
     },
     findOwners,
     ...createRemovals(git, looks, queue, { agentsDir, followBranch }),
-    ...createBranchReads(git, followBranch),
+    ...createBranchReads(git, followBranch, async (branch) => {
+      const inside = agentsDir === undefined ? null : findPrivateTip(agentsDir, branch);
+      return inside ?? (await findRemoteTip?.(branch)) ?? null;
+    }),
     ...createMerges(git, queue),
     async isIgnored(path, file) {
       await verifyToplevel(git, path);
@@ -430,6 +438,7 @@ function createRemovals(
 function createBranchReads(
   git: Git,
   followBranch: FollowBranch,
+  findTipElsewhere: (branch: string) => Promise<string | null>,
 ): Pick<
   Worktrees,
   | 'diffBranch'
@@ -439,7 +448,13 @@ function createBranchReads(
   | 'countChanges'
   | 'listRemotes'
   | 'findHead'
+  | 'findWorkerHead'
 > {
+  async function findHead(repository: string, branch: string | null): Promise<string | null> {
+    await followBranch(branch);
+    return resolveCommit(git, repository, branch === null ? 'HEAD' : branchRef(branch));
+  }
+
   return {
     async diffBranch(request) {
       await followBranch(request.branch);
@@ -453,9 +468,10 @@ function createBranchReads(
     },
     countChanges: (range) => countChanges(git, range),
     listRemotes: (repository) => listRemotes(git, repository),
-    async findHead(repository, branch) {
-      await followBranch(branch);
-      return resolveCommit(git, repository, branch === null ? 'HEAD' : branchRef(branch));
+    findHead,
+    async findWorkerHead(repository, branch) {
+      const elsewhere = branch === null ? null : await findTipElsewhere(branch);
+      return elsewhere ?? findHead(repository, branch);
     },
   };
 }

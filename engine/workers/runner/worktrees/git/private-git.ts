@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { replacePrivate } from '../../../../core/base/private-files.ts';
-import { isObjectId } from './refs.ts';
+import { isObjectId, sessionNameOf } from './refs.ts';
 import { readRegularFile } from './regular-file.ts';
 
 /**
@@ -108,6 +108,13 @@ export function readRefFile(file: string): string | null {
 /** Reads the commit of a session's branch inside the sandbox. */
 export const readPrivateTip = (git: PrivateGit, { branch }: PrivateGitRecord): string | null =>
   readRefFile(join(git.refs, basename(branch)));
+
+/** Reads the same by the branch's name; null without a private folder that is used. */
+export function findPrivateTip(agentsDir: string, branch: string): string | null {
+  const git = locatePrivateGit(agentsDir, sessionNameOf(branch));
+  const record = readPrivateGit(git);
+  return record?.branch !== branch || record.refused !== null ? null : readPrivateTip(git, record);
+}
 
 /** Reads a branch's commit from the repository's files, without asking git. */
 export function readBranchFromFiles(common: string, branch: string): string | null {
