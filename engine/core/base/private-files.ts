@@ -10,7 +10,7 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { writeFileAtomically } from './atomic-file.ts';
 import { SvcError } from './errors.ts';
 
@@ -131,6 +131,18 @@ export function makeFoldersWithin(top: string, folder: string): string | null {
     }
   }
   return null;
+}
+
+/**
+ * Creates the folder that a path is in, mode 0700. Throws ENOENT if the folder above is missing: a data folder that was
+ * deleted must not come back.
+ */
+export function makeParentFolder(path: string): void {
+  try {
+    mkdirSync(dirname(path), { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** Creates a folder of svc below an existing one. Throws `storage_unsafe` for a link or a file in the way. */

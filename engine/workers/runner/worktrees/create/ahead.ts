@@ -232,7 +232,9 @@ function moveIntoPlace({
   branch,
 }: Record<'folder' | 'commonDir' | 'own' | 'path' | 'branch', string>): void {
   const made = join(folder, 'git');
-  mkdirSync(join(made, 'logs'), { recursive: true });
+  // Not with its parents: a data folder that was deleted must not come back.
+  mkdirSync(made);
+  mkdirSync(join(made, 'logs'));
   writeFileSync(join(made, 'locked'), 'initializing');
   writeFileSync(join(made, 'HEAD'), `ref: ${branchRef(branch)}\n`);
   writeFileSync(join(made, 'commondir'), '../..\n');

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { asSvcError, SvcError } from '../../../../core/base/errors.ts';
+import { makeParentFolder } from '../../../../core/base/private-files.ts';
 import { sentence } from '../../../../core/base/sentence.ts';
 import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
 import { quoteForShell } from '../../../../core/base/text.ts';
@@ -257,7 +258,7 @@ export async function createWorktree(
     const addNewBranch = () => addNewWorktree(base.commit, '--no-track', '-b', branch);
     // git refuses a path or branch that is in use after all: only then all of them are inspected.
     if (isUnused(git, root, { path, branch })) {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeParentFolder(path);
       if (await ahead?.take(repository, { path, branch, commit: base.commit })) return base;
       if (await addNewBranch().then(isDone, isNotDone)) return base;
       if (signal?.aborted) {
@@ -276,7 +277,7 @@ export async function createWorktree(
     if (!entry) {
       // A dangling link counts as existing.
       if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw existsError(path);
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeParentFolder(path);
       refused = await addNewBranch().then(() => null, asSvcError);
       if (refused === null) return base;
     }

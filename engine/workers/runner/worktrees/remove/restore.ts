@@ -1,6 +1,6 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { rmSync } from 'node:fs';
 import { SvcError } from '../../../../core/base/errors.ts';
+import { makeParentFolder } from '../../../../core/base/private-files.ts';
 import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
 import { excludeSvcFolder } from '../../../../core/workspace/git-exclude.ts';
 import { addWorktree } from '../create/add-worktree.ts';
@@ -86,7 +86,7 @@ async function restoreFolder(
   }
   if (mayExist(path))
     throw new SvcError('exists', `${path} is in the way`, { hint: 'move it aside, then restore again' });
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeParentFolder(path);
   excludeSvcFolder(commonDir);
   const options = ['--lock', '--reason', RESTORING, ...(detached === null ? [] : ['--detach'])];
   await addWorktree(git, { root, commonDir }, { path, options, from: detached ?? branch });
