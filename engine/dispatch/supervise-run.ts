@@ -90,7 +90,7 @@ export function createRunSupervision(
       const { stopReason } = sessions.get(sessionId);
       if (stopReason === null) await endings.failToStart(sessionId, error);
       else await endStopped(sessionId);
-      return runner.discard(run);
+      return runner.discard({ ...run, isUnplaced: sessions.get(sessionId).cwd === null });
     }
     await recordProcess(sessionId, process);
     await followRun(run);

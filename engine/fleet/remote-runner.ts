@@ -75,7 +75,7 @@ export function createRemoteRunner({
 
   const runner: MachineRunner = {
     async place(order) {
-      const { sessionId, origin, placement, former, isQuiet, note } = order;
+      const { sessionId, origin, placement, former, isQuiet, note, signal } = order;
       const folder = placement?.repository ?? former?.repository ?? origin?.repository ?? null;
       const baseCommit = placement?.baseCommit ?? former?.baseCommit ?? origin?.baseCommit ?? null;
       if (folder === null || baseCommit === null)
@@ -86,7 +86,7 @@ export function createRemoteRunner({
       const start = origin === null ? null : await findStart(sessionId, folder, baseCommit, origin.branch);
       if (start !== null)
         await sendBase(connection, transfers, { folder, repository, commit: start.baseCommit });
-      const placed = await connection.call('place', {
+      const sent = {
         sessionId,
         origin: origin && start && { repository, inside: origin.inside, base: origin.base, ...start },
         placement: placement && (await placeThere(placement)),
@@ -94,7 +94,15 @@ export function createRemoteRunner({
         isQuiet,
         note,
         logFrom: logs.findEnd(sessionId),
-      });
+      };
+      const placed = await connection
+        .call('place', sent, signal === undefined ? {} : { signal })
+        .catch(async (error: unknown) => {
+          const isReserved = start !== null && origin?.branch === undefined;
+          if (isReserved && asSvcError(error).code === 'cancelled')
+            await transfers.removeUnusedBranch(folder, start.branch, start.baseCommit);
+          throw error;
+        });
       const { placement: there } = placed;
       const isOther =
         start !== null && (there.branch !== start.branch || there.baseCommit !== start.baseCommit);

@@ -110,8 +110,10 @@ export function createOrderServer(deps: Deps) {
 
   /** Makes and removes the worktree of a session in turn. */
   const inTurn = createKeyedQueue();
+  /** Give up the worktrees that are being made, by session. */
+  const placing = new Map<string, AbortController>();
 
-  async function place({ logFrom, ...order }: OrderOf<'place'>) {
+  async function place({ logFrom, ...order }: OrderOf<'place'>, signal: AbortSignal) {
     const { origin, sessionId } = order;
     deps.onBegun();
     if (findLogEnd(sessionId) < logFrom) startLogAt(sessionId, logFrom);
@@ -129,6 +131,7 @@ export function createOrderServer(deps: Deps) {
       placement: order.placement && placeHere(order.placement),
       former: order.former && placeHere(order.former),
       takenPorts: [],
+      signal,
     });
     return { ...placed, placement: placeThere(placed.placement) };
   }
@@ -237,9 +240,21 @@ export function createOrderServer(deps: Deps) {
     string,
     (input: unknown, context: Parameters<LinkHandlers['onCall']>[2]) => Promise<unknown>
   > = {
-    async place(input) {
+    async place(input, call) {
       const order = parseInput(orders.place, input, 'place');
-      return inTurn(order.sessionId, () => place(order));
+      const { sessionId } = order;
+      // When only the link ends, the same order comes again.
+      const isCancelled = (): boolean =>
+        call.signal.aborted && asSvcError(call.signal.reason).code === 'cancelled';
+      call.signal.addEventListener('abort', () => {
+        if (isCancelled()) placing.get(sessionId)?.abort();
+      });
+      return inTurn(sessionId, async () => {
+        if (isCancelled()) throw call.signal.reason;
+        const givingUp = new AbortController();
+        placing.set(sessionId, givingUp);
+        return place(order, givingUp.signal).finally(() => placing.delete(sessionId));
+      });
     },
     async prepare(input) {
       const order = parseInput(orders.prepare, input, 'prepare');

@@ -67,7 +67,7 @@ export interface PlaceOrder<Placement = SessionPlacement> {
   isQuiet: boolean;
   /** A line for the log, ahead of everything else; null for none. */
   note: string | null;
-  /** Gives it up. On another machine it has no effect. */
+  /** Gives it up. */
   signal?: AbortSignal;
 }
 
@@ -208,6 +208,12 @@ export interface KeepOrder<Placement = SessionPlacement> {
   signal?: AbortSignal;
 }
 
+/** A run whose files are removed. */
+export interface DiscardOrder extends RunName {
+  /** True if its session got no place: what another machine has begun of one is removed there, too. */
+  isUnplaced?: boolean;
+}
+
 /** A worktree that is about to be removed, and the setup of its project. */
 export type ClearOrder<Placement = SessionPlacement> = Omit<TornDown, 'placement'> & { placement: Placement };
 
@@ -315,7 +321,7 @@ export interface RunCalls<Placement = SessionPlacement> {
   /** Publishes the work of a session, and makes it safe for git outside of the sandbox. Never throws. */
   keep(order: KeepOrder<Placement>): Promise<KeptWorktree>;
   /** Forgets a run whose end is recorded. */
-  discard(run: RunName): Promise<void>;
+  discard(order: DiscardOrder): Promise<void>;
   /**
    * Runs the teardown commands in a worktree that is about to be removed, and removes it if it is on another machine.
    * Never throws; returns the problems, a sentence each.

@@ -63,6 +63,8 @@ export interface Transfers {
   ): Promise<void>;
   /** Creates a branch at a commit. False if it exists at another one. */
   createBranch(repository: string, branch: string, commit: string): Promise<boolean>;
+  /** Removes a branch that still ends at the commit where it was created, and is checked out nowhere. */
+  removeUnusedBranch(repository: string, branch: string, commit: string): Promise<void>;
   /** Returns the commit at the end of a branch; null if there is none. */
   findTip(repository: string, branch: string): Promise<string | null>;
   /** Reports whether a branch has a commit. */
@@ -176,6 +178,11 @@ export function createTransfers(access: GitAccess): Transfers {
     async createBranch(repository, branch, commit) {
       const isNew = await compareAndSetRef(git, repository, branchRef(branch), commit, null, 'created');
       return isNew || (await resolveCommit(git, repository, branchRef(branch))) === commit;
+    },
+    async removeUnusedBranch(repository, branch, commit) {
+      if ((await resolveCommit(git, repository, branchRef(branch))) !== commit) return;
+      // git refuses one that is checked out.
+      await git.run(repository, ['branch', '--delete', '--force', '--quiet', branch], { allowFail: true });
     },
     findTip: (repository, branch) => resolveCommit(git, repository, branchRef(branch)),
     hasCommit: (repository, branch, commit) => isAncestor(git, repository, commit, branchRef(branch)),
