@@ -1,9 +1,10 @@
 import { SvcError } from '../core/base/errors.ts';
-import { runProgram } from '../core/base/run-program.ts';
+import { readProgramEnd } from '../core/base/read-program-end.ts';
 import { toPrintable } from '../core/base/text.ts';
 
 /** A code host may be slow, and a push long; a program that waits for a password is ended. */
 const TIMEOUT_MS = 120_000;
+const MOST_BYTES = 1024 * 1024;
 
 /** A repository, with the settings of git that override what a worker may have changed. */
 interface OwnRepository {
@@ -37,10 +38,16 @@ export async function runPersonProgram(
   program: string,
   args: readonly string[],
 ): Promise<string> {
-  const { exitCode, stdout, stderr, error } = await runProgram(program, args, {
+  const {
+    exitCode,
+    text: stdout,
+    stderr,
+    error,
+  } = await readProgramEnd(program, args, {
     cwd: repository,
     env: withSettings(env, settings),
     timeoutMs: TIMEOUT_MS,
+    mostBytes: MOST_BYTES,
   });
   if (exitCode === 0) return `${stdout}\n${stderr}`;
   if (error !== null && 'code' in error && error.code === 'ENOENT')

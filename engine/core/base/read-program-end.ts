@@ -1,3 +1,5 @@
+import { signalGroup } from './signal-group.ts';
+
 /** The end of what a program has printed. */
 export interface ProgramEnd {
   /** Null if it was not started, or ended by a signal. */
@@ -46,10 +48,13 @@ export function createTail(most: number): Tail {
   };
 }
 
+/** How long a program that has ended may leave its output open: something that it started may hold it for ever. */
+const DRAIN_MS = 1000;
+
 /**
  * Runs a helper program without a shell and without input, and returns the end of its output, whatever its size. Never
- * rejects.
- * @param timeoutMs time limit after which it is killed
+ * rejects. It gets no terminal.
+ * @param timeoutMs time limit after which it is killed, with everything in its process group
  */
 export function readProgramEnd(
   program: string,
@@ -61,19 +66,33 @@ export function readProgramEnd(
   return new Promise((resolve) => {
     const output = createTail(mostBytes);
     const errors = createTail(MOST_STDERR);
+    const timers: NodeJS.Timeout[] = [];
     const finish = (exitCode: number | null, error: Error | null): void => {
+      for (const timer of timers) clearTimeout(timer);
       resolve({ exitCode, ...output.readText(), stderr: errors.readText().text, error });
     };
-    const child = spawn(program, [...args], {
-      cwd,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
-    });
-    child.stdout.on('data', output.add);
-    child.stderr.on('data', errors.add);
-    child.once('error', (error) => finish(null, error));
-    child.once('close', (code) => finish(code, null));
+    try {
+      const child = spawn(program, [...args], {
+        cwd,
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      });
+      timers.push(setTimeout(() => signalGroup(child.pid, 'SIGKILL'), timeoutMs));
+      child.stdout.on('data', output.add);
+      child.stderr.on('data', errors.add);
+      child.once('error', (error) => finish(null, error));
+      child.once('exit', () => {
+        const stopReading = (): void => {
+          child.stdout.destroy();
+          child.stderr.destroy();
+        };
+        timers.push(setTimeout(stopReading, DRAIN_MS));
+      });
+      child.once('close', (code) => finish(code, null));
+    } catch (error) {
+      // An argument or a variable with a zero byte.
+      finish(null, error as Error);
+    }
   });
 }

@@ -1,7 +1,8 @@
 import { DEFAULT_PATH } from '../../core/base/find-program.ts';
-import { runProgram } from '../../core/base/run-program.ts';
+import { readProgramEnd } from '../../core/base/read-program-end.ts';
 
 const PATIENCE_MS = 10_000;
+const MOST_BYTES = 1024 * 1024;
 const MARK = 'svc-environment';
 
 /**
@@ -12,9 +13,11 @@ export async function readLoginPath(env: NodeJS.ProcessEnv, otherwise = env.PATH
   const shell = env.SHELL ?? '/bin/sh';
   // A login shell that is interactive reads all of its files; some shells refuse the combination.
   for (const flags of [['-l', '-i'], ['-l'], []]) {
-    const { stdout } = await runProgram(shell, [...flags, '-c', `echo ${MARK}; env`], {
+    const { text: stdout } = await readProgramEnd(shell, [...flags, '-c', `echo ${MARK}; env`], {
+      cwd: process.cwd(),
       env: { ...env, TERM: 'dumb' },
       timeoutMs: PATIENCE_MS,
+      mostBytes: MOST_BYTES,
     });
     const lines = stdout.slice(stdout.lastIndexOf(MARK)).split('\n');
     const found = lines.find((line) => line.startsWith('PATH=/'));

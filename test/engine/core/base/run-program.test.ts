@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { readProgramEnd } from '../../../../engine/core/base/read-program-end.ts';
 import {
   type ProgramRun,
   readProgram,
   runProgram,
   runProgramSync,
 } from '../../../../engine/core/base/run-program.ts';
+import { isRunning } from '../../../support/processes/processes.ts';
+import { until } from '../../../support/wait.ts';
 
 const KINDS = {
   waiting: runProgram,
@@ -66,4 +69,28 @@ test('reading a program rejects with its output', async () => {
   assert.equal(await readProgram('/bin/sh', ['-c', 'echo out']), 'out\n');
   await assert.rejects(readProgram('/bin/sh', ['-c', 'echo no >&2; exit 3']), { code: 3, stderr: 'no\n' });
   await assert.rejects(readProgram('/none/such', []), { code: 'ENOENT' });
+});
+
+describe('a helper program of which the end is read', () => {
+  const readEnd = (script: string, timeoutMs = 60_000) =>
+    readProgramEnd('/bin/sh', ['-c', script], { cwd: '/', env: process.env, timeoutMs, mostBytes: 4096 });
+  const readPid = (text: string): number => Number(text.trim().split('\n').at(-1));
+
+  test('the helper program is killed with what it has started when it takes too long', async () => {
+    const { exitCode, text } = await readEnd('sleep 600 & echo $!; wait', 200);
+    assert.equal(exitCode, null);
+    assert.ok(readPid(text) > 0);
+    await until(() => !isRunning(readPid(text)), 'the end of its child');
+  });
+
+  test('what the helper program leaves behind does not delay its answer', async () => {
+    const { exitCode, text } = await readEnd('sleep 600 & echo $!');
+    process.kill(readPid(text), 'SIGKILL');
+    assert.equal(exitCode, 0);
+  });
+
+  test('an unstartable helper program is an error result and not an exception', async () => {
+    const { exitCode, error } = await readEnd('a\0b');
+    assert.deepEqual([exitCode, error instanceof Error], [null, true]);
+  });
 });
