@@ -24,7 +24,7 @@ export function watchShortLife(
     leave,
     log,
   }: {
-    board: Pick<BoardLink, 'call'>;
+    board: Pick<BoardLink, 'call' | 'onAttach'>;
     countRuns(): number;
     /** Closes this runner, and removes its folders. */
     leave(): void;
@@ -36,6 +36,10 @@ export function watchShortLife(
   let isFinishing = false;
   let busyAt = performance.now();
   let goodbyeAt: number | null = null;
+  // Before, it could not be given any work.
+  board.onAttach(() => {
+    busyAt = performance.now();
+  });
 
   const isOver = (): boolean => {
     if (countRuns() > 0) {

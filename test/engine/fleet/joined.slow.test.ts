@@ -234,7 +234,7 @@ describe('a machine that has joined over a broker', { skip: BROKER_MISSING }, ()
           ['gpu', 0, 1],
         ],
       );
-      const again = other.svc('runner', 'join', await invite(ws, '--pool', 'gpu'), '--idle-exit', '2s');
+      const again = other.svc('runner', 'join', await invite(ws, '--pool', 'gpu'), '--idle-exit', '5s');
       assert.equal((await awaitEnd(client, waiting.session)).commits, 1);
       assert.equal((await again).code, 0);
     } finally {
