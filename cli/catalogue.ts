@@ -249,12 +249,17 @@ const CHOICES: Readonly<Record<string, string>> = {
   work: 'svc ls lists the work, svc run "…" starts some',
 };
 
+/** More commands than this are not named when their second word is given first. */
+const MOST_SECONDS = 3;
+
 /** Describes the right command for an unknown first word; null if it resembles none. */
 export async function suggestCommand(first: string): Promise<string | null> {
   if (Object.hasOwn(CHOICES, first)) return CHOICES[first] ?? null;
   const seconds = (await loadCommands())
     .filter(({ name, hidden }) => !hidden && name.split(' ')[1] === first)
     .map(({ name }) => `svc ${name}`);
+  if (seconds.length > MOST_SECONDS)
+    return `did you mean ${seconds.slice(0, MOST_SECONDS).join(', ')} or another ${first}? svc help lists them`;
   if (seconds.length > 0) return `did you mean ${seconds.join(' or ')}?`;
   const { findNearest } = await nearWords();
   const close = findNearest(first, [...FIRST_WORDS, ...Object.keys(SYNONYMS), ...Object.keys(CHOICES)]);
