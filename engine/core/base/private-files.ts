@@ -134,14 +134,18 @@ export function makeFoldersWithin(top: string, folder: string): string | null {
 }
 
 /**
- * Creates the folder that a path is in, mode 0700. Throws ENOENT if the folder above is missing: a data folder that was
- * deleted must not come back.
+ * Creates the folder that a path is in, mode 0700. Throws `storage_failed` if it cannot, also if the folder above is
+ * missing: a data folder that was deleted must not come back.
  */
 export function makeParentFolder(path: string): void {
+  const folder = dirname(path);
   try {
-    mkdirSync(dirname(path), { mode: 0o700 });
+    mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    const why = code === 'ENOENT' ? `${dirname(folder)} no longer exists` : message;
+    throw new SvcError('storage_failed', `${folder} cannot be created: ${why}`, { cause: error });
   }
 }
 

@@ -249,7 +249,7 @@ describe('a second try for the same session', () => {
     assert.equal((await create('s-2')).branch, 'svc/s-2');
   });
 
-  test('a second try waits for, or clears away, a git that ran when the host was killed', async () => {
+  test('a second try clears away what a git has made that ran when the host was killed, and ends that git', async () => {
     // A waiting filter holds git in the middle of its checkout.
     const go = join(repository.folder, 'go');
     repository.commit({ '.gitattributes': 'slow.txt filter=slow\n', 'slow.txt': 'slow\n' });
@@ -273,9 +273,11 @@ describe('a second try for the same session', () => {
     await settled(ended);
     assert.deepEqual(readdirSync(pathOf('s-1')).includes('slow.txt'), false);
 
-    half('s-2');
+    const left = half('s-2');
     await until(isHalfMade('s-2'), 'a half-made worktree');
+    const leftEnded = new Promise((done) => left.once('close', done));
     const waiting = create('s-2');
+    await settled(leftEnded, 'the end of the git that was left');
     writeFileSync(go, '');
     for (const path of [(await waiting).path, (await create('s-1')).path]) {
       assert.equal(readFileSync(join(path, 'slow.txt'), 'utf8'), 'slow\n');
@@ -286,7 +288,8 @@ describe('a second try for the same session', () => {
 
 describe('git stays in the worktree (R2)', () => {
   test('a worktree whose .git was removed is unsafe, although a repository is above it', async () => {
-    const inside = join(repository.root, '.svc/agents/worktrees/s-1');
+    const inside = join(repository.root, '.svc/worktrees/s-1');
+    mkdirSync(join(repository.root, '.svc'));
     const { path } = await worktrees.create({
       repositoryPath: repository.root,
       worktreePath: inside,
