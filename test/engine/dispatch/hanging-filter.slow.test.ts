@@ -68,6 +68,23 @@ describe('a session whose filter of git hangs', () => {
     assert.equal(ws.repository.git('branch', '--list', 'svc/*'), '');
   });
 
+  test('svc stop ends a session that waits for the checkout of another one', async () => {
+    const hanging = await startHanging();
+    const { task_id: id } = await client.call('task.add', { title: 'waits', body: '#agent: edit a.txt x' });
+    const { session_id: waiting } = await client.call('task.run', { id });
+    await until(
+      async () => (await client.call('session.show', { session: waiting })).state === 'starting',
+      'the start of the other one',
+    );
+    assert.equal((await ws.svc(['stop', waiting])).code, 0);
+    assert.equal((await awaitEnd(waiting)).failure?.code, 'cancelled');
+    assert.equal(listFilters().length, 1);
+    assert.equal((await ws.svc(['stop', hanging])).code, 0);
+    await awaitEnd(hanging);
+    assert.equal(ws.repository.git('worktree', 'list').split('\n').length, 1);
+    assert.equal(ws.repository.git('branch', '--list', 'svc/*'), '');
+  });
+
   test('svc down ends it with its filter, and the next engine repeats the start', async () => {
     const session = await startHanging();
     client.close();

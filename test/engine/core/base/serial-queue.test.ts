@@ -84,6 +84,26 @@ describe('a queue for each key', () => {
     assert.deepEqual(seen.slice(3), ['b begins', 'b ends']);
   });
 
+  test('the queue skips work that was cancelled before its turn, and rejects at once', async () => {
+    const { seen, piece } = setUp();
+    const enqueue = createKeyedQueue();
+    const [a, b, c] = [piece('a'), piece('b'), piece('c')];
+    const cancelling = new AbortController();
+    const { signal } = cancelling;
+    const first = enqueue('one', a.work, signal);
+    const second = enqueue('one', b.work, signal);
+    const third = enqueue('one', c.work);
+    await Promise.resolve();
+    cancelling.abort();
+    await assert.rejects(second, { code: 'cancelled' });
+    await assert.rejects(enqueue('one', b.work, signal), { code: 'cancelled' });
+    assert.deepEqual(seen, ['a begins']);
+    a.end();
+    c.end();
+    assert.deepEqual(await Promise.all([first, third]), ['a', 'c']);
+    assert.deepEqual(seen, ['a begins', 'a ends', 'c begins', 'c ends']);
+  });
+
   test('the queue accepts a key again after it was idle', async () => {
     const enqueue = createKeyedQueue();
     assert.equal(await enqueue('one', () => 1), 1);

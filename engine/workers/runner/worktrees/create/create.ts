@@ -249,7 +249,7 @@ export async function createWorktree(
       data: { path, branch },
     });
 
-  const made = await queue(commonDir, async () => {
+  const createInTurn = async () => {
     const start = request.start ?? (await resolveStart(git, request, checkouts));
     const base = { name: start.base, commit: start.baseCommit, inside: start.inside };
     excludeSvcFolder(commonDir);
@@ -304,7 +304,8 @@ export async function createWorktree(
     if (branchCommit === null || existsSync(path)) throw refused;
     await addNewWorktree(branch);
     return begun;
-  });
+  };
+  const made = await queue(commonDir, createInTurn, signal);
 
   // R4: verify before reporting success.
   if ((await locateWorktree(git, path)).head !== made.commit) {

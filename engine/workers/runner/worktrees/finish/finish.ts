@@ -230,12 +230,13 @@ export async function finishWorktree(
     // Our commit on a foreign branch has left HEAD detached.
     const refNow = saved.wip && !isOnBranch ? null : ref;
     result = { ...result, wip: saved.wip };
-    const savedRefs = await queue(commonDir, async () => {
+    const saveHeads = async (): Promise<string[]> => {
       const { head } = saved;
       const isBusy = operation !== null;
       const held = head === null ? [] : await saveHead(git, { path, branch, head, headRef: refNow, isBusy });
       return [...held, ...(await saveMergeHead(git, path, gitDir, branch))];
-    });
+    };
+    const savedRefs = await queue(commonDir, saveHeads, signal);
     result = { ...result, savedRefs: [...result.savedRefs, ...savedRefs] };
     seen = { isVerified: true, ...(isOnBranch ? { tip: saved.head, changes } : {}) };
   } catch (error) {
