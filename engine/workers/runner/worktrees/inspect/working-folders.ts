@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isInsideFolder } from '../../../../core/base/paths.ts';
 import { platform } from '../../../../core/platform/index.ts';
 import { ENGINE_MARK, MARK } from '../../processes/marks.ts';
@@ -30,4 +31,19 @@ export function findProcessesInside(path: string, folders: Map<number, string> |
   return [...folders].flatMap(([pid, folder]) =>
     isInsideFolder(real, folder) && !isGitOfEngine(pid) ? [pid] : [],
   );
+}
+
+/** A process that is about to become a git of an engine has another name for so long at most, ms. */
+const STARTING_MS = 50;
+
+/** Describes why the processes inside a folder prevent its removal; empty if none does. */
+export async function describeProcessesInside(path: string, folders: WorkingFolders): Promise<string[]> {
+  let inside = findProcessesInside(path, folders());
+  if (inside !== null && inside.length > 0) {
+    await delay(STARTING_MS);
+    const still = findProcessesInside(path, folders());
+    inside = still && inside.filter((pid) => still.includes(pid));
+  }
+  if (inside === null) return ['svc cannot tell whether a process works in it'];
+  return inside.length === 0 ? [] : [`process ${inside.join(', ')} works in it`];
 }

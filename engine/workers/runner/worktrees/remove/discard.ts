@@ -13,7 +13,7 @@ import type { IgnoreRules } from '../inspect/ignore-rules.ts';
 import { keepIgnoredFiles, returnIgnoredFiles } from '../inspect/ignored.ts';
 import { gitDirOfWorktree } from '../inspect/inspect.ts';
 import { listSessionWorktrees, type WorktreePairing } from '../inspect/listing.ts';
-import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
+import { describeProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
 import { type ExactPlace, withExactFiles } from './exact-files.ts';
 import { findReasonsToKeepStray, joinFirst, listCommitsOf } from './prune-plan.ts';
 import { removeWorktree, returnFromAside, savePrunedCommit } from './remove-worktree.ts';
@@ -109,15 +109,9 @@ async function findReasonsAgainst(
   returnFromAside(entry.path);
   if (!mayExist(entry.path)) return reasons;
   const gitDir = await gitDirOfWorktree(git, entry.path, commonDir);
-  reasons.push(...describeProcesses(entry.path, folders));
+  reasons.push(...(await describeProcessesInside(entry.path, folders)));
   reasons.push(...describeNested(await readContents(git, entry.path, gitDir)));
   return reasons;
-}
-
-function describeProcesses(path: string, folders: WorkingFolders): string[] {
-  const inside = findProcessesInside(path, folders());
-  if (inside === null) return ['svc cannot tell whether a process works in it'];
-  return inside.length === 0 ? [] : [`process ${inside.join(', ')} works in it`];
 }
 
 const describeNested = ({ nested, isWhole }: WorktreeContents): string[] => [
@@ -167,7 +161,7 @@ export async function discardWorktree(
       const late = [
         ...(hasMoved ? ['it has changed in the meantime'] : []),
         ...describeNested(files),
-        ...describeProcesses(aside, folders),
+        ...(await describeProcessesInside(aside, folders)),
       ];
       if (late.length > 0) throw discardRefusedError(branch, late);
       const checkedOut = entry?.head ?? head;

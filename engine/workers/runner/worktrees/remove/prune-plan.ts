@@ -17,7 +17,7 @@ import {
   type WorktreePairing,
 } from '../inspect/listing.ts';
 import { findMergeStates, type MergeState } from '../inspect/merge-state.ts';
-import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
+import { describeProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
 
 export interface PruneRequest extends ListingRequest {
   /** Reports whether to keep a branch: its session is not over, or its worktree has to be kept. Called again at deletion. */
@@ -128,9 +128,7 @@ export async function findReasonsToKeep(
   if (!mayExist(entry.path)) return reasons;
   try {
     const gitDir = await gitDirOfWorktree(git, entry.path, commonDir);
-    const inside = findProcessesInside(entry.path, folders());
-    if (inside === null) reasons.push('svc cannot tell whether a process works in it');
-    else if (inside.length > 0) reasons.push(`process ${inside.join(', ')} works in it`);
+    reasons.push(...(await describeProcessesInside(entry.path, folders)));
     const files = await readContents(git, entry.path, gitDir);
     ignored.push(...files.ignored);
     reasons.push(...describeUnsavedWork(files));

@@ -213,6 +213,23 @@ describe('pruning (R1)', () => {
     assert.match(reasonsOf(made.entries, 's-1'), /svc cannot tell/);
   });
 
+  test('prune ignores a process that was inside only for a moment, such as a git that starts', async () => {
+    const path = await create('s-1');
+    let looks = 0;
+    const busy = createWorktrees({
+      env: gitEnvironment(),
+      // This process stands for one that has not become a git yet.
+      readWorkingFolders: () => new Map([[process.pid, looks++ % 2 === 0 ? path : repository.root]]),
+    });
+    const made = await busy.planPrune({
+      repository: repository.root,
+      keep: () => false,
+      isOurs: () => true,
+    });
+    assert.equal(reasonsOf(made.entries, 's-1'), '');
+    assert.equal(looks, 2);
+  });
+
   test("a commit named as the base is that commit, even if a worker's branch has its name", async () => {
     const path = await create('s-1');
     const base = repository.git('rev-parse', 'main');
