@@ -159,8 +159,7 @@ export const orders = {
   }),
   /** Which commits the mirror of a repository has. */
   tips: z.object({ repository: repositoryId }),
-  /** The end of a session's branch in the mirror. */
-  /** `isOfWorker`: also a commit that only a confined worker has. */
+  /** The end of a session's branch in the mirror; with `isOfWorker`, also if only its confined worker has it yet. */
   findTip: z.object({
     repository: repositoryId,
     branch: sessionBranch,

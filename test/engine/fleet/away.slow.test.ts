@@ -90,6 +90,8 @@ describe('a machine that cannot be reached', () => {
       for (const pid of frozen) process.kill(pid, 'SIGSTOP');
       assert.equal((await client.call('runner.list', {}))[0]?.state, 'ready');
       assert.deepEqual(await client.call('engine.stop', { stop_workers: true }), { left: [session] });
+      // It answers before it has closed, and would take the next connection.
+      await client.closed;
       for (const pid of frozen) process.kill(pid, 'SIGKILL');
       chmodSync(svc, 0o755);
       const next = await ws.connect();
