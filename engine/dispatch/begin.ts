@@ -24,6 +24,7 @@ import { mayHoldEarlierWork } from './earlier-work.ts';
 import { changesHome, findFormerSession } from './former-session.ts';
 import { enforceLimits } from './limits.ts';
 import type { PersistRun } from './persist.ts';
+import { withStopSignal } from './stop-signal.ts';
 import { composeText } from './texts/index.ts';
 
 /** A run that is being started. */
@@ -119,19 +120,11 @@ async function recordStart(
 }
 
 /** Finds or creates its folder, and records it. A checkout whose filters hang ends when a stop is requested. */
-async function placeSession(beginning: Beginning, queued: Session): Promise<SessionPlacement> {
+function placeSession(beginning: Beginning, queued: Session): Promise<SessionPlacement> {
   const { deps, looks, closing } = beginning;
-  const stopping = new AbortController();
-  const checkStop = (): void => {
-    if (deps.sessions.get(queued.sessionId).stopReason !== null) stopping.abort();
-  };
-  looks.add(checkStop);
-  checkStop();
-  try {
-    return await placeUntil(beginning, queued, AbortSignal.any([closing, stopping.signal]));
-  } finally {
-    looks.delete(checkStop);
-  }
+  return withStopSignal(deps, looks, queued.sessionId, (stopping) =>
+    placeUntil(beginning, queued, AbortSignal.any([closing, stopping])),
+  );
 }
 
 async function placeUntil(

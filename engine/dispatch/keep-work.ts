@@ -3,6 +3,7 @@ import { nameSavedWork } from '../core/base/saved-work.ts';
 import type { KeptWorktree } from '../workers/runner/runs/index.ts';
 import { findPlacement, type Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
+import { withStopSignal } from './stop-signal.ts';
 
 /** How long saving may still take once a stop is requested, ms: a filter of git may wait for ever. */
 const STOPPED_MS = 60_000;
@@ -22,19 +23,18 @@ export function createKeepWork(
   looks: Set<() => void>,
   closing: AbortSignal,
 ): KeepSessionWork {
-  return async (session, isPause) => {
+  async function keepUntil(session: Session, isPause: boolean, stopping: AbortSignal): Promise<KeptWorktree> {
     const { sessionId, taskId, profile, runs } = session;
     const givingUp = new AbortController();
+    const over = new AbortController();
     const timers: NodeJS.Timeout[] = [];
-    const giveUpAfter = (ms: number): void => void timers.push(setTimeout(() => givingUp.abort(), ms));
-    const checkStop = (): void => {
-      if (timers.length === 0 && sessions.get(sessionId).stopReason !== null) giveUpAfter(STOPPED_MS);
-    };
-    const close = (): void => giveUpAfter(CLOSING_MS);
-    looks.add(checkStop);
-    checkStop();
-    closing.addEventListener('abort', close);
-    if (closing.aborted) close();
+    function giveUpAfter(signal: AbortSignal, ms: number): void {
+      const begin = (): void => void timers.push(setTimeout(() => givingUp.abort(), ms));
+      if (signal.aborted) begin();
+      else signal.addEventListener('abort', begin, { signal: over.signal });
+    }
+    giveUpAfter(stopping, STOPPED_MS);
+    giveUpAfter(closing, CLOSING_MS);
     try {
       const kept = await runner.keep({
         sessionId,
@@ -49,9 +49,13 @@ export function createKeepWork(
         throw new SvcError('engine_closing', `the engine stops before the work of ${sessionId} is saved`);
       return kept;
     } finally {
-      looks.delete(checkStop);
-      closing.removeEventListener('abort', close);
+      over.abort();
       for (const timer of timers) clearTimeout(timer);
     }
-  };
+  }
+
+  return (session, isPause) =>
+    withStopSignal({ sessions }, looks, session.sessionId, (stopping) =>
+      keepUntil(session, isPause, stopping),
+    );
 }
