@@ -174,12 +174,18 @@ export function createFleet(deps: FleetDeps): Fleet {
   /** By branch, with and without its uncommitted files. */
   const shareFetch = createFreshCalls<void>();
 
+  /** Returns the connection to a machine that answers now. */
+  function findReady(id: string): MachineConnection | null {
+    const connection = machines.get(id)?.connection;
+    return connection?.readState().state === 'ready' ? connection : null;
+  }
+
   async function fetchFrom(
     { sessionId, runs: number, runner, folder, branch, baseCommit }: RunningBranch,
     isSaved: boolean,
   ): Promise<void> {
-    const connection = machines.get(runner)?.connection;
-    if (connection?.readState().state !== 'ready') return;
+    const connection = findReady(runner);
+    if (connection === null) return;
     try {
       const repository = await transfers.identifyRepository(folder, baseCommit);
       const snapshot = isSaved ? { snapshot: { sessionId, number } } : {};
@@ -290,8 +296,8 @@ export function createFleet(deps: FleetDeps): Fleet {
     connect,
     disconnect,
     async cutOff(id) {
-      const connection = machines.get(id)?.connection;
-      if (connection?.readState().state === 'ready')
+      const connection = findReady(id);
+      if (connection !== null)
         await settleWithin(
           HALT_MS,
           connection.call('halt', { graceMs: 0 }).catch(() => undefined),
@@ -312,8 +318,8 @@ export function createFleet(deps: FleetDeps): Fleet {
     readState: (id) => machines.get(id)?.connection.readState() ?? null,
     fetchBranch: (branch) => fetchOnce(branch, false),
     async findTip({ runner, folder, branch, baseCommit }) {
-      const connection = machines.get(runner)?.connection;
-      if (connection?.readState().state !== 'ready') return null;
+      const connection = findReady(runner);
+      if (connection === null) return null;
       try {
         const repository = await transfers.identifyRepository(folder, baseCommit);
         return await settleWithin(

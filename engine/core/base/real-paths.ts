@@ -18,7 +18,7 @@ export const isFolder = (path: string): boolean => tryOrNull(() => statSync(path
 export interface SymbolicLink {
   /** Path of the link, with the folders above it resolved. */
   path: string;
-  /** Finds the links on the way to an existing path: they are needed to reach it by that name. */
+  /** The path that it leads to, with all links resolved. */
   target: string;
 }
 
