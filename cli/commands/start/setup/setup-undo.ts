@@ -24,15 +24,15 @@ export const setupUndoCommand: Command = defineCommand({
     const tree = (parse(now) ?? {}) as object;
     const isSame = (key: SetupRecord['keys'][number]): boolean =>
       JSON.stringify(getAt(tree, key.path)) === JSON.stringify(key.after);
-    const left = record.keys.filter((key) => !isSame(key)).map((key) => key.path.join('.'));
+    const unchanged = record.keys.filter(isSame);
+    const nameKeys = (keys: SetupRecord['keys']): string[] => keys.map(({ path }) => path.join('.'));
+    const left = nameKeys(record.keys.filter((key) => !unchanged.includes(key)));
     const text =
       now === record.written
         ? record.seen
-        : record.keys
-            .filter(isSame)
-            .reduce((before, key) => setYamlValue(before, key.path, key.before ?? null), now);
+        : unchanged.reduce((before, key) => setYamlValue(before, key.path, key.before ?? null), now);
     if (text !== now) await writeSetupText(context, file, text, now);
-    const removed = record.keys.filter(isSame).map((key) => key.path.join('.'));
+    const removed = nameKeys(unchanged);
     context.result({ file, removed, left }, () =>
       removed.length === 0 ? 'nothing was removed' : `removed from svc.yaml: ${removed.join(', ')}`,
     );
